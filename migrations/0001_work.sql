@@ -73,7 +73,7 @@ create table mnemograph.usage (
   app_id text not null,
   thread_id text,
   kind text not null constraint usage_kind check (
-    kind in ('summary', 'facts', 'episode', 'procedure', 'note', 'compaction', 'insights', 'consolidation')
+    kind in ('summaries', 'facts', 'episodes', 'procedure', 'notes', 'compaction', 'insights', 'consolidation')
   ),
   input_tokens integer not null,
   output_tokens integer not null,

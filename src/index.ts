@@ -88,7 +88,7 @@ export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportInput } from "./transfer/import-lines.js";
 export type { MemoryPrompt } from "./turns/prompt-for.js";
-export type { RecallInput } from "./turns/recall.js";
+export type { RecallInput } from "./turns/recall-request.js";
 export type { Recalled } from "./turns/recalled.js";
 export type { Remembered } from "./turns/remember.js";
 export { shownBy } from "./turns/shown-by.js";

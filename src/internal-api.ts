@@ -5,7 +5,7 @@ import type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 import type { Screen } from "./text/reads-as-instruction.js";
-import type { RecallInput } from "./turns/recall.js";
+import type { RecallInput } from "./turns/recall-request.js";
 import type { Recalled } from "./turns/recalled.js";
 
 interface TurnFailure extends ThreadAddress {

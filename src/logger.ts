@@ -8,7 +8,7 @@ import { wellFormed } from "./text/storable-text.js";
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
-  /** The step that wrote the line, such as "extract", "recall" or "import". */
+  /** The step that wrote the line, such as "facts", "recall" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
   /** Of the processed messages. */

@@ -43,7 +43,7 @@ import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportInput } from "./transfer/import-lines.js";
 import type { MemoryPrompt, PromptInput } from "./turns/prompt-for.js";
-import type { RecallInput } from "./turns/recall.js";
+import type { RecallInput } from "./turns/recall-request.js";
 import type { Recalled } from "./turns/recalled.js";
 import type { Remembered } from "./turns/remember.js";
 import type { ThreadCost } from "./turns/thread-cost.js";

@@ -6,7 +6,7 @@ import { defineEpisodes } from "../episodes/define-episodes.js";
 import { MemoryError } from "../errors.js";
 import { defineFacts } from "../facts/define-facts.js";
 import { defineInsights } from "../insights/define-insights.js";
-import { defineWork, type Within, type Work } from "../jobs/define-work.js";
+import type { Within, Work } from "../jobs/define-work.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import {
   createQueueRunner,
@@ -67,15 +67,15 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
     lifecycle: defineLifecycle(bulk),
     "consent-expiry": defineConsentExpiry(runtime.db),
     purge: definePurge(bulk),
-  } as const satisfies { readonly [Kind in WorkKind]: Work<Kind> };
+  } satisfies Readonly<Record<WorkKind, Work>>;
 }
 
-function definePurge(deps: Runtime<ResolvedConfig>) {
+function definePurge(deps: Runtime<ResolvedConfig>): Work {
   const { db, logger } = deps;
-  return defineWork({
+  return {
     kind: "purge",
     everyMs: purgeEveryMs,
-    counted: false,
+    uncounted: true,
     due: async () => [0],
     async run() {
       await guarded("Old changes", () => trimOldChanges(db), logger);
@@ -83,7 +83,7 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
       await guarded("Expired items of the store", () => sweepItems(db), logger);
       await guarded("Pairs compared long ago", () => sweepCompared(db), logger);
     },
-  });
+  };
 }
 
 export function createMaintenance(
@@ -97,7 +97,9 @@ export function createMaintenance(
   const works = defineWorks(runtime, bulk);
   const within: Within = (span, work) => observe(span, work, reportWork);
   const enabledWorks = (withModel: boolean): readonly Work[] =>
-    Object.values(works).filter(({ enabled, needsModel }) => enabled && (withModel || !needsModel));
+    Object.values(works).filter(
+      ({ enabled, needsModel }) => enabled !== false && (withModel || !needsModel),
+    );
   const deps = { db, logger, within, concurrency, sweepIntervalMs, works: enabledWorks(hasModel) };
   const runner: QueueRunner =
     typeof jobs === "string"

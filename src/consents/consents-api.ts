@@ -1,4 +1,4 @@
-import { defineWork } from "../jobs/define-work.js";
+import type { Work } from "../jobs/define-work.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Database } from "../postgres/database.js";
@@ -16,14 +16,14 @@ import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 const batchSize = 500;
 
 /** Marks overdue requests as expired. */
-export function defineConsentExpiry(db: Database) {
-  return defineWork({
+export function defineConsentExpiry(db: Database): Work {
+  return {
     kind: "consent-expiry",
     due: async () => ((await hasExpiredConsents(db)) ? [0] : []),
     async run() {
       while ((await expireConsents(db, batchSize)) === batchSize);
     },
-  });
+  };
 }
 
 /**

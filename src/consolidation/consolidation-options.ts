@@ -37,4 +37,4 @@ export type ConsolidationRuntime = TaskRuntime &
   WriteRuntime &
   Runtime<{ readonly consolidation: ConsolidationOptions }>;
 
-export const consolidator = "worker:consolidate";
+export const consolidator = "worker:consolidation";

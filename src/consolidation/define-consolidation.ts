@@ -1,5 +1,4 @@
 import { defineWork } from "../jobs/define-work.js";
-import { ownerWork } from "../jobs/settle-failure.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
@@ -24,29 +23,32 @@ const markEveryMs = 3_600_000;
  */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
-  return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(
+  return defineWork<ConsolidationWork, ConsolidationMade>(
     {
-      ...ownerWork,
       kind: "consolidation",
-      op: "merge",
-      charge: "consolidation",
-      enabled: config.consolidation.enabled,
-      name: "consolidation",
-      step: "consolidate",
-      doing: "Consolidating",
-      tries: config.upkeep,
+      of: "owner",
+      policy: {
+        enabled: config.consolidation.enabled,
+        tries: config.upkeep,
+        op: "merge",
+        waits: true,
+      },
       mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, mostMarked) },
       fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
-      load: (claim) => loadConsolidation(deps, claim),
-      async make(taken, tools) {
-        const { pairs, tokens, calls } = await askJudge(deps, taken, tools);
-        return { judged: pairs, tokens, calls };
+      steps: {
+        // Pairs of similar memories without votes, if the day has tokens left.
+        load: (claim) => loadConsolidation(deps, claim),
+        // The votes, kept after each call.
+        async ask(taken, tools) {
+          const { pairs, tokens, calls } = await askJudge(deps, taken, tools);
+          return { judged: pairs, tokens, calls };
+        },
+        // `save` decides the effects, under the owner's lock.
+        check: ({ judged }) => ({ judged }),
+        save: async ({ claim, work, judged }) => ({
+          settled: await saveConsolidation(deps, { claim, work, pairs: judged }),
+        }),
       },
-      // `save` decides the effects under the owner's lock.
-      validate: ({ judged }) => ({ judged }),
-      save: async ({ claim, work, judged }) => ({
-        settled: await saveConsolidation(deps, { claim, work, pairs: judged }),
-      }),
     },
     deps,
   );

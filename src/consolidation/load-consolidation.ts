@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
@@ -38,7 +38,9 @@ export async function loadConsolidation(
   const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
-    deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
+    deps.logger.debug(`Work "consolidation" waits for tokens until ${until}`, {
+      step: "consolidation",
+    });
     return deferWork(db, claim, spent.endsAt);
   }
   // An interrupted run goes on with its pairs and votes.

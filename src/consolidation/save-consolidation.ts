@@ -35,7 +35,7 @@ export async function saveConsolidation(
 
     // Decide the effects, and apply them.
     const settled = await settle(tx, deps, work, { pairs, owner });
-    const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
     await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(eventOf) });
 
     // Changed pairs are compared again.
@@ -98,7 +98,7 @@ async function revisionDone(
 function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["events"][number] {
   const { id: memoryId, category } = first;
   const about = { memoryId, category, similarity };
-  const event = { step: "consolidate", op: "classify", ...about } as const;
+  const event = { step: "consolidation", op: "classify", ...about } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
   return isRefused
     ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }
@@ -114,7 +114,7 @@ function logOutcomes(
   const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
   logger.info(`${settled.length} pairs of memories were compared: ${summary.join(", ")}`, {
-    step: "consolidate",
+    step: "consolidation",
     outcomes,
     memoryIds,
   });

@@ -28,31 +28,28 @@ export interface ThreadMessage {
   readonly timeZone: string;
 }
 
-export interface ListMessages extends ThreadAddress {
-  /** Rows, 1 to 1000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only the last ones before this `seq`. @default the last ones of the thread */
-  readonly before?: number | undefined;
-  /** Only the first ones after this `seq`; -1 for the beginning. */
-  readonly after?: number | undefined;
-  /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
-  readonly mostCharacters?: number | undefined;
-}
-
 const seq = z.int().min(-1).max(2_147_483_647);
 const listSchema = z
   .strictObject({
     scope: scopeField,
     threadId: threadField,
+    /** Rows, 1 to 1000. @default 100 */
     limit: pageRowsField,
+    /** Only the last ones before this `seq`. @default the last ones of the thread */
     before: seq.optional(),
+    /** Only the first ones after this `seq`; -1 for the beginning. */
     after: seq.optional(),
+    /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
     ({ before, after }) => before === undefined || after === undefined,
     "`before` or `after`, not both",
   );
+
+export interface ListMessages
+  extends ThreadAddress,
+    Omit<z.input<typeof listSchema>, keyof ThreadAddress> {}
 
 /**
  * One round trip; empty for an unknown thread.
@@ -62,7 +59,10 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
   const asked = parseAddressed(listSchema, input, "page of messages");
   const { scope, threadId, limit, before, after, mostCharacters } = asked;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; message: MessageJson | null }>(sql`
+  const rows = await db.query<{
+    owned: boolean;
+    message: (Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number }) | null;
+  }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as message
     from ${db.schema}.thread t left join lateral (
       select m.seq, m.message_id as "messageId", m.role, m.actor, m.agent_id as "agentId",
@@ -81,5 +81,3 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
     message === null ? [] : { ...message, saidAt: new Date(message.saidAt) },
   );
 }
-
-type MessageJson = Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number };

@@ -42,23 +42,27 @@ export interface Thread {
   readonly cursor: string;
 }
 
-export interface ListThreads {
+const pageSchema = z.strictObject({
+  scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
+  tenantId: tenantField,
+  /** Only threads last active at this time or later. */
+  since: storableDate.optional(),
+  /** Only threads last active before this time. */
+  until: storableDate.optional(),
+  /** @default any */
+  state: z.enum(threadStates).optional(),
+  /** Rows, 1 to 1000. @default 100 */
+  limit: pageRowsField,
+  /** Only threads after this `cursor`. */
+  after: z.string().optional(),
+  /** Only threads with a summary. @default false */
+  summarized: z.boolean().default(false),
+});
+
+export interface ListThreads extends Omit<z.input<typeof pageSchema>, "scope"> {
   /** @default everybody's, for operators */
   readonly scope?: Scope | undefined;
-  /** Without a scope: only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-  /** Only threads last active at this time or later. */
-  readonly since?: Date | undefined;
-  /** Only threads last active before this time. */
-  readonly until?: Date | undefined;
-  /** @default any */
-  readonly state?: (typeof threadStates)[number] | undefined;
-  /** Rows, 1 to 1000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only threads after this `cursor`. */
-  readonly after?: string | undefined;
-  /** Only threads with a summary. @default false */
-  readonly summarized?: boolean | undefined;
 }
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
@@ -126,17 +130,6 @@ const hasFailed = ({ schema }: Connection): Sql => sql`(
 // In microseconds: a Date would skip threads active within the same millisecond.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
-const pageSchema = z.strictObject({
-  scope: scopeField,
-  tenantId: tenantField,
-  since: storableDate.optional(),
-  until: storableDate.optional(),
-  state: z.enum(threadStates).optional(),
-  limit: pageRowsField,
-  after: z.string().optional(),
-  summarized: z.boolean().default(false),
-});
-
 function parsePage(input: ListThreads | undefined) {
   const { after, ...page } = parseListed(pageSchema, input, "page of threads");
   if (after === undefined) return { ...page, after: null };
@@ -148,12 +141,12 @@ function parsePage(input: ListThreads | undefined) {
   );
 }
 
-export interface ErasableThread {
+export type ErasableThread = {
   readonly ref: string;
   readonly threadId: string;
   /** Thread id in the checkpoint tables; null without `memory.checkpointer()`. */
   readonly checkpointThreadId: string | null;
-}
+};
 
 const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
@@ -164,7 +157,7 @@ export function lockErasableThreads(
   scope: ErasureScope,
   limit: number,
 ): Promise<ErasableThread[]> {
-  return tx.query<ErasableThread & Record<string, unknown>>(sql`
+  return tx.query<ErasableThread>(sql`
     select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
@@ -175,13 +168,13 @@ export async function findErasableThreads(
   scope: ErasureScope,
   { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
-  return db.query<ErasableThread & Record<string, unknown>>(sql`
+  return db.query<ErasableThread>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
-  return db.query<ErasableThread & Record<string, unknown>>(sql`
+  return db.query<ErasableThread>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${isId(sql`x.thread_id`, threadId)}`);
 }

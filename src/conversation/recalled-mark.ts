@@ -21,14 +21,14 @@ export function hasMark(message: BaseMessage): boolean {
 
 /**
  * The mark has a digest: it survives another id, not another content or type. It is no proof of who
- * set it. @param own where own words begin after memory
+ * set it. @param ownFrom where own words begin after memory
  */
 export function asRecalled<Message extends BaseMessage>(
   message: Message,
-  own: { from?: number } = {},
+  ownFrom: number | null = null,
 ): Message {
   const copy = withFields(message, { id: message.id ?? randomUUID() });
-  const mark = markOf(copy, own.from ?? null);
+  const mark = markOf(copy, ownFrom);
   copy.response_metadata = {
     ...message.response_metadata,
     ...(mark !== null && { [markKey]: mark }),

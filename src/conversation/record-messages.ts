@@ -84,27 +84,23 @@ export async function recordMessages(
   input: TurnMessages,
 ): Promise<RecordedThread | null> {
   // 23503: the owner was forgotten after the snapshot; the next try creates it again.
-  return retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
+  return retryOn(
+    ["23505", "23503"],
+    async () => {
+      const [row] = await db.query<Row>(recordStatement(db, input), { prepare: true });
+      const { id, unsettled, ...thread } = row as Row;
+      if (unsettled) return collided;
+      return id === null ? null : { ...thread, threadRef: Number(id) };
+    },
+    collisions,
+  );
 }
 
-interface Row extends Omit<RecordedThread, "threadRef"> {
-  readonly [column: string]: unknown;
+type Row = Omit<RecordedThread, "threadRef"> & {
   /** Whether another transaction is creating the owner or thread. */
   readonly unsettled: boolean;
   readonly id: string | null;
-}
-
-async function tryRecord(
-  db: Connection,
-  turn: TurnMessages,
-): Promise<RecordedThread | null | typeof collided> {
-  const [row] = await db.query<Row>(recordStatement(db, turn), { prepare: true });
-  const { id, unsettled, ...thread } = row as Row;
-  if (unsettled) return collided;
-  return id === null
-    ? null
-    : { threadRef: Number(id), ...(thread as Omit<RecordedThread, "threadRef">) };
-}
+};
 
 /** The functions below make its parts, in this order: a part reads those before it. */
 function recordStatement(db: Connection, turn: TurnMessages): Sql {

@@ -1,5 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type BaseMessage, type BaseMessageLike, isBaseMessage } from "@langchain/core/messages";
+import {
+  type BaseMessage,
+  type BaseMessageLike,
+  coerceMessageLikeToMessage,
+  isBaseMessage,
+} from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -24,8 +29,8 @@ import type { Redactor } from "../text/redactor.js";
 import { searchedLength, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
-import { givenMessages, messageListSchema } from "./given-messages.js";
 import { redactedCheck, wordsCheck, wordsOf } from "./message-words.js";
+import { saidMessage } from "./recalled-mark.js";
 import {
   type ExtractAfter,
   type NewMessage,
@@ -34,7 +39,7 @@ import {
   type RecordedThread,
   recordMessages,
 } from "./record-messages.js";
-import { type ShownContext, shownContextSchema } from "./shown-turns.js";
+import { shownContextSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
@@ -56,7 +61,7 @@ const longestIdBytes = 1_000;
  * with parts are unknown. Yields to the event loop.
  * @throws MemoryError `INVALID_INPUT` for an id
  */
-export async function toNewMessage(message: BaseMessage, threadId = ""): Promise<NewMessage> {
+export async function toNewMessage(message: BaseMessage, threadId: string): Promise<NewMessage> {
   const words = typeof message.content === "string" ? wordsOf(message) : null;
   return newMessageOf(message, threadId, words === null ? null : redactedCheck(words));
 }
@@ -112,42 +117,32 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-export interface RecordInput extends ThreadAddress {
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
+  Array.isArray,
+  "must be a list of messages",
+);
+
+const turnSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
   /**
    * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the
    * same message: give ids to messages that may be sent again.
    */
-  readonly messages: readonly BaseMessageLike[];
-  readonly agentId?: string | undefined;
-  readonly runId?: string | undefined;
+  messages: messageListSchema,
+  agentId: nameText.optional(),
+  runId: nameText.optional(),
   /** @default now */
-  readonly saidAt?: Date | undefined;
+  saidAt: storableDate.optional(),
   /** Where it was said, as "Europe/Lisbon". @default retrieval.timeZone */
-  readonly timeZone?: string | undefined;
+  timeZone: timeZoneField.optional(),
   /** What the turn was shown: counts as seen once the turn is recorded. */
-  readonly shown?: ShownContext | undefined;
+  shown: shownContextSchema.optional(),
   /**
    * Of a graph's state: which recorded messages were edited before the run, and which ones the run
    * itself rewrote. Only memory's nodes give it.
    * @default each recorded message that is given with other words was edited
    */
-  readonly inState?: InState | undefined;
-}
-
-interface InState {
-  readonly edited: readonly string[];
-  readonly rewritten: readonly BaseMessage[];
-}
-
-const turnSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  messages: messageListSchema,
-  agentId: nameText.optional(),
-  runId: nameText.optional(),
-  saidAt: storableDate.optional(),
-  timeZone: timeZoneField.optional(),
-  shown: shownContextSchema.optional(),
   inState: z
     .strictObject({
       edited: z.array(z.string()),
@@ -155,6 +150,10 @@ const turnSchema = z.strictObject({
     })
     .optional(),
 });
+
+export interface RecordInput
+  extends ThreadAddress,
+    Omit<z.input<typeof turnSchema>, keyof ThreadAddress> {}
 
 export interface RecordConfig {
   readonly summaries: {
@@ -232,11 +231,10 @@ export async function record(
   const isDelegated = isDelegatedThread(threadId);
   const unique = [...new Map(messages.map((message) => [message.id, message])).values()];
   const captions = await captionsFor(deps, turn, unique);
-  const isCaptioned = (message: BaseMessage) =>
-    filesIn(message).some((file) => captions.has(sourceOf(file)));
   const tells = (message: BaseMessage) =>
     // One word may answer a question.
-    isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));
+    isSubstantive(messageText(message), true) ||
+    filesIn(message).some((file) => captions.has(sourceOf(file)));
   const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
   const made = await newMessages(redactor, unique, threadId, captions);
   const thread = await recordMessages(db, {
@@ -244,7 +242,7 @@ export async function record(
     timeZone: turn.timeZone ?? config.retrieval.timeZone,
     messages: made,
     edited: inState?.edited,
-    rewritten: await rewrittenChecks(redactor, inState),
+    rewritten: await rewrittenChecks(redactor, inState?.rewritten ?? []),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
@@ -256,12 +254,59 @@ export async function record(
   return { ...thread, messages, edits };
 }
 
-async function rewrittenChecks(redactor: Redactor, inState: InState | undefined) {
-  const checks = (inState?.rewritten ?? []).map(async (message) => {
+async function rewrittenChecks(redactor: Redactor, rewritten: readonly BaseMessage[]) {
+  const checks = rewritten.map(async (message) => {
     const words = wordsOf(message);
     return words === null || message.id === undefined || !isStorable(message.id)
       ? []
       : [{ id: message.id, check: await wordsCheck(redactor, words) }];
   });
   return (await Promise.all(checks)).flat();
+}
+
+/** Ids for frozen messages and callers' plain objects. */
+const idsOfOthers = new WeakMap<object, string>();
+
+/**
+ * `given` without recalled messages and removals. The same object keeps its id.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
+  return given.flatMap((each: BaseMessageLike, index) => {
+    const message = asMessage(each, index);
+    return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
+  });
+}
+
+function asMessage(given: BaseMessageLike, index: number): BaseMessage {
+  if (isBaseMessage(given)) return withId(given, given);
+  try {
+    if (
+      typeof given === "object" &&
+      !Array.isArray(given) &&
+      !("content" in given || "kwargs" in given)
+    )
+      throw new TypeError("it has no content");
+    const message = coerceMessageLikeToMessage(given);
+    return typeof given === "object" ? withId(message, given) : withId(message, message);
+  } catch (cause) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `messages[${index}] is no message: give a message of LangChain's or { role, content }, with one of the roles ` +
+        '"user", "assistant", "system", "developer" and "tool" (and a tool_call_id for a tool\'s).',
+      { cause },
+    );
+  }
+}
+
+function withId(message: BaseMessage, given: object): BaseMessage {
+  if (message.id !== undefined && message.id !== null && message.id !== "") return message;
+  const id = idsOfOthers.get(given) ?? randomUUID();
+  if (message === given && !Object.isFrozen(message)) {
+    message.id = id;
+    if (message.lc_kwargs && !Object.isFrozen(message.lc_kwargs)) message.lc_kwargs.id = id;
+    return message;
+  }
+  idsOfOthers.set(given, id);
+  return withFields(message, { id });
 }

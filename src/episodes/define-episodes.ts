@@ -2,7 +2,6 @@ import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
 import { defineWork } from "../jobs/define-work.js";
 import { limitThread } from "../jobs/limit-material.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -10,7 +9,7 @@ import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
 import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 
-const compressor = "worker:compress";
+const compressor = "worker:episodes";
 
 /**
  * Writes an episode and the cursor in one transaction. Null if the episode exists already.
@@ -32,14 +31,14 @@ async function saveEpisode(
     source: { threadId, seqs: messages.map(({ seq }) => seq) },
     validFrom: messages[0]?.saidAt,
   };
-  const event = { scope, threadId, ...origin, step: "compress", op: "classify" } as const;
+  const event = { scope, threadId, ...origin, step: "episodes", op: "classify" } as const;
   try {
     const [written] = await writeMemories(deps, {
       scope,
       drafts: [draft],
-      origin: { actor: compressor, step: "compress" },
+      origin: { actor: compressor, step: "episodes" },
       alongside: async (tx, [outcome]) => {
-        await completeWork(tx, claim, threadWork.after(work));
+        await completeWork(tx, claim, work);
         await insertEvents(tx, [{ ...event, ...classified(outcome, trimmed) }]);
       },
     });
@@ -47,7 +46,7 @@ async function saveEpisode(
   } catch (error) {
     if (brokenConstraint(error) !== "memory_episode") throw error;
     // Another worker has written an episode that begins with this turn.
-    await completeWork(deps.db, claim, threadWork.after(work));
+    await completeWork(deps.db, claim, work);
     return null;
   }
 }
@@ -60,32 +59,31 @@ export interface Compressed {
 }
 
 /**
- * Compresses a thread's older turns into an episode when due: load → compress → validate → save.
+ * Compresses a thread's older turns into an episode when due: load → ask → check → save.
  */
 export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
-  return defineWork<"episodes", EpisodeWork, Compressed>(
+  return defineWork<EpisodeWork, Compressed>(
     {
-      ...threadWork,
       kind: "episodes",
-      enabled: memories.episodes,
-      charge: "episode",
-      name: "compression",
-      step: "compress",
-      doing: "Compressing",
-      tries: upkeep,
-      heedsRequests: true,
+      of: "thread",
+      policy: { enabled: memories.episodes, tries: upkeep, heedsRequests: true },
       fresh: { episode: null, trimmed: false, memoryId: null },
-      load: (claim) => loadEpisode(deps, claim),
-      prepare: (_, work) => limitThread(deps, "compress", work),
-      make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
-      validate({ episode: answer }) {
-        const episode = episodeText(answer ?? "");
-        return { episode, trimmed: episode.length < (answer ?? "").trim().length };
+      steps: {
+        // The next turns that are due.
+        load: (claim) => loadEpisode(deps, claim),
+        limit: (_, work) => limitThread(deps, "episodes", work),
+        // Their episode, piece by piece.
+        ask: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
+        // At most two sentences, cut after a word.
+        check({ episode: answer }) {
+          const episode = episodeText(answer ?? "");
+          return { episode, trimmed: episode.length < (answer ?? "").trim().length };
+        },
+        save: async ({ claim, work, episode, trimmed }) => ({
+          memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
+        }),
       },
-      save: async ({ claim, work, episode, trimmed }) => ({
-        memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
-      }),
     },
     deps,
   );

@@ -5,10 +5,9 @@ import {
   type TurnMessage,
   type TurnRange,
 } from "../conversation/find-messages.js";
-import type { StepTools } from "../jobs/job-steps.js";
 import { conversationBlock } from "../jobs/limit-material.js";
 import { findOmissions } from "../jobs/omissions.js";
-import type { ThreadWork } from "../jobs/settle-failure.js";
+import type { StepTools, ThreadWork } from "../jobs/work-definition.js";
 import { type Claim, findClaimedThread, type NoWork, skipWork } from "../jobs/work-table.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured, type Omissions } from "../models/call-structured.js";

@@ -74,7 +74,7 @@ export interface MemoryCounts {
 
 interface UsedByKind {
   /**
-   * "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or
+   * "summaries", "facts", "episodes", "procedure", "notes", "compaction", "insights" or
    * "consolidation".
    */
   readonly kind: string;
@@ -220,7 +220,7 @@ function countsOf(
   const timed = rows.filter(({ what }) => what === "recall");
   const { p50 = null, p95 = null } = timed.length === 1 ? (timed[0] as Count).sums : {};
   const conversations = sumOf(rows, "talk");
-  const ofNotes = rows.filter(({ name }) => name === "note" || name === "compaction");
+  const ofNotes = rows.filter(({ name }) => name === "notes" || name === "compaction");
   return {
     memories: byName(kept, "memory"),
     writes: byName(rows, "event"),
@@ -298,7 +298,7 @@ function countedBy(
 
 /** A compaction is one event per decision; its changes are separate events. */
 function eventSums(formProblems: readonly string[]): Sql {
-  const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')`;
+  const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('facts', 'episodes', 'procedure')`;
   return sql`'n', count(*),
     'accepted', count(*) filter (where ${proposed} and e.status = 'ok'),
     'untouched', count(*) filter (where ${proposed} and e.status = 'ok' and coalesce(e.detail, '') not like '%, %'),
@@ -306,8 +306,8 @@ function eventSums(formProblems: readonly string[]): Sql {
     'written', count(*) filter (where ${proposed} and e.status = 'ok'
       and coalesce(e.detail, '') not like all (array['kept%', 'proposed%', 'refused%'])),
     'rejected', count(*) filter (where ${proposed} and e.status = 'skipped'),
-    'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'note' or e.category = ${categoryOfKind.note})),
-    'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
+    'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'notes' or e.category = ${categoryOfKind.note})),
+    'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compaction')`;
 }
 
 /** One statement. A search belongs to the next turn of its thread. */

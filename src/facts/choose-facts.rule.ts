@@ -87,7 +87,7 @@ export interface RejectedFact {
   readonly category: string | null;
 }
 
-export const extractor = "worker:extract";
+export const extractor = "worker:facts";
 
 export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime & SearchRuntime;
 

@@ -1,6 +1,4 @@
 import { defineWork } from "../jobs/define-work.js";
-import { threadWork } from "../jobs/settle-failure.js";
-import { hastenWork } from "../jobs/work-table.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import {
   type ChosenFact,
@@ -29,21 +27,14 @@ export interface Extracted {
   outcomes: WriteOutcome[];
 }
 
-/** Extracts facts from a thread's new user messages: load → extract → validate → save. */
+/** Extracts facts from a thread's new user messages: load → ask → check → save. */
 export function defineFacts(deps: FactsRuntime) {
-  const { memories, upkeep, policy } = deps.config;
-  return defineWork<"facts", ExtractionWork, Extracted>(
+  const { memories, upkeep, policy: categories } = deps.config;
+  return defineWork<ExtractionWork, Extracted>(
     {
-      ...threadWork,
       kind: "facts",
-      from: -1,
-      enabled: memories.extract,
-      charge: "facts",
-      name: "extraction",
-      step: "extract",
-      doing: "Extracting facts from",
-      tries: upkeep,
-      hasten: () => hastenWork(deps.db, "facts"),
+      of: "thread",
+      policy: { enabled: memories.extract, tries: upkeep, from: -1, gathers: true },
       fresh: {
         candidates: [],
         removals: [],
@@ -53,30 +44,35 @@ export function defineFacts(deps: FactsRuntime) {
         kept: [],
         outcomes: [],
       },
-      load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
-      prepare: (claim, work) => prepareExtraction(deps, claim, work),
-      make: ({ work }, tools) => proposeFacts(deps, work, tools),
-      async validate({ work, candidates, removals }) {
-        const { minConfidence, minImportance, factsPerMessage, writesPerTurn, writesPerDay } =
-          memories;
-        const messages = work.messages.map(({ text }) => text);
-        const ids = work.known.map(({ id }) => id);
-        const removalRules = { messages, memories: ids, perMessage: writesPerTurn };
-        const { chosen: removing, rejected: kept } = await chooseRemovals(removals, removalRules);
-        const facts = await chooseFacts(candidates, {
-          policy,
-          messages,
-          removals: removing,
-          known: work.known,
-          minConfidence,
-          minImportance,
-          removed: { facts: work.removed, messages: work.messages },
-          perMessage: factsPerMessage,
-          inAll: Math.max(0, writesPerDay - work.writtenToday),
-        });
-        return { ...facts, removing, kept };
+      steps: {
+        // The user's messages since the last job, with the memories that they may be about.
+        load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
+        limit: (claim, work) => prepareExtraction(deps, claim, work),
+        // What of them to remember, and what to forget.
+        ask: ({ work }, tools) => proposeFacts(deps, work, tools),
+        // Only what the user said in these words, within the caps; requests to forget come first.
+        async check({ work, candidates, removals }) {
+          const { chosen: removing, rejected: kept } = await chooseRemovals(removals, {
+            messages: work.messages.map(({ text }) => text),
+            memories: work.known.map(({ id }) => id),
+            perMessage: memories.writesPerTurn,
+          });
+          const facts = await chooseFacts(candidates, {
+            policy: categories,
+            messages: work.messages.map(({ text }) => text),
+            removals: removing,
+            known: work.known,
+            minConfidence: memories.minConfidence,
+            minImportance: memories.minImportance,
+            removed: { facts: work.removed, messages: work.messages },
+            perMessage: memories.factsPerMessage,
+            inAll: Math.max(0, memories.writesPerDay - work.writtenToday),
+          });
+          return { ...facts, removing, kept };
+        },
+        // Facts, removals, events and the thread's cursor, in one transaction.
+        save: async (extracted) => ({ outcomes: await saveFacts(deps, extracted) }),
       },
-      save: async (extracted) => ({ outcomes: await saveFacts(deps, extracted) }),
     },
     deps,
   );

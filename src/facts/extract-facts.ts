@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
-import type { StepTools } from "../jobs/job-steps.js";
+import type { StepTools } from "../jobs/work-definition.js";
 import { personalFields } from "../memories/guard/consent-policy.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";

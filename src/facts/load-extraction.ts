@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { type ThreadWork, threadWork } from "../jobs/settle-failure.js";
+import type { ThreadWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { trustOf } from "../memories/item/memory.js";
@@ -87,16 +87,16 @@ export async function prepareExtraction(
     return skipWork(
       deps.db,
       claim,
-      work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil },
+      work.more ? work : { doneUntil: claim.doneUntil },
       "nothing_new",
     );
   }
   if (allowedAt === null) return withSimilar(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(
-    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
+    `Work "facts" of ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
   );
-  const event = { scope, threadId, step: "extract", op: "create" } as const;
+  const event = { scope, threadId, step: "facts", op: "create" } as const;
   await insertEvent(deps.db, { ...event, status: "skipped", detail: "daily_cap" });
   return "deferred";
 }
@@ -104,7 +104,7 @@ export async function prepareExtraction(
 /** Limits `work` to one job; the next job takes the remaining messages. */
 async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const { scope, threadId } = work;
-  const event = { scope, threadId, step: "extract" } as const;
+  const event = { scope, threadId, step: "facts" } as const;
   const { messages, taken } = await limitMaterial(
     deps,
     event,

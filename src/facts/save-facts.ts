@@ -1,5 +1,4 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { prepareDrafts } from "../memories/write/prepare-drafts.js";
@@ -51,17 +50,17 @@ export async function saveFacts(
   });
   const outcomes = await writePrepared(deps, {
     prepared,
-    origin: { actor: extractor, step: "extract" },
+    origin: { actor: extractor, step: "facts" },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {
         scope: work.scope,
         actor: extractor,
-        step: "extract",
+        step: "facts",
         removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
@@ -84,7 +83,7 @@ function logOutcomes(
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${summary.join(", ")}`, {
     threadId,
-    step: "extract",
+    step: "facts",
     startSeq,
     endSeq,
     outcomes: counts,
@@ -163,7 +162,7 @@ function eventsOf(
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const { scope, threadId } = work;
-  const event = { scope, threadId, step: "extract", op: "classify" } as const;
+  const event = { scope, threadId, step: "facts", op: "classify" } as const;
   return [
     ...chosen.map((fact, index) => {
       const { agentId, runId } = messageOf(fact, work);

@@ -190,7 +190,7 @@ async function eraseNotes(tx: Connection, threads: readonly string[]): Promise<R
     // Reasons for other notes may quote deleted ones.
     await tx.query(sql`
       update ${tx.schema}.history h set new = h.new - 'reason'
-      where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compact' and h.new ? 'reason'`);
+      where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compaction' and h.new ? 'reason'`);
   }
   return counts;
 }

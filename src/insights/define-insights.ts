@@ -1,5 +1,4 @@
 import { defineWork } from "../jobs/define-work.js";
-import { ownerWork } from "../jobs/settle-failure.js";
 import { benignCategories } from "../memories/guard/consent-policy.rule.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import {
@@ -22,28 +21,28 @@ export interface Understood {
 /** Derives insights into a user, at most once a day, and only after new messages or memories. */
 export function defineInsights(deps: InsightsRuntime) {
   const { insights, upkeep } = deps.config;
-  return defineWork<"insights", InsightsWork, Understood>(
+  return defineWork<InsightsWork, Understood>(
     {
-      ...ownerWork,
       kind: "insights",
-      enabled: insights.enabled,
-      charge: "insights",
-      name: "insights",
-      step: "insights",
-      doing: "Making insights into a user",
-      tries: upkeep,
+      of: "owner",
+      policy: { enabled: insights.enabled, tries: upkeep, waits: true },
       fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },
-      load: (claim) => loadInsights(deps, claim),
-      make: async ({ claim: { attempt }, work }, { charge }) => ({
-        candidates: await proposeInsights(deps, work, { attempt, charge }),
-      }),
-      validate: ({ work: { sources }, candidates }) =>
-        chooseInsights(candidates, {
-          sources,
-          most: insights.most,
-          categories: benignCategories(deps.config.consent),
+      steps: {
+        // What is known of the user and has changed.
+        load: (claim) => loadInsights(deps, claim),
+        // What they did not say, with the memories that it rests on.
+        ask: async ({ claim: { attempt }, work }, { charge }) => ({
+          candidates: await proposeInsights(deps, work, { attempt, charge }),
         }),
-      save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
+        // Only benign ones that rest on several memories.
+        check: ({ work: { sources }, candidates }) =>
+          chooseInsights(candidates, {
+            sources,
+            most: insights.most,
+            categories: benignCategories(deps.config.consent),
+          }),
+        save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
+      },
     },
     deps,
   );

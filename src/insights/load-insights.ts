@@ -1,7 +1,7 @@
 import sql, { empty } from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import { isActive } from "../memories/item/memory-row.js";

@@ -10,8 +10,8 @@ import {
   type UpdateType,
 } from "@langchain/langgraph";
 import { asTenant, currentTenancy } from "../postgres/isolation.js";
-import type { guardedSteps, JobState, WorkSteps } from "./job-steps.js";
-import type { JobAddress } from "./settle-failure.js";
+import type { guardedSteps, JobState } from "./job-steps.js";
+import type { LoadedWork, WorkDefinition } from "./work-definition.js";
 
 type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
 type GraphState<Found, Made> = Channels<JobState<Found> & Made>;
@@ -26,14 +26,14 @@ export type BackgroundGraph<Found, Made> = CompiledStateGraph<
 
 export const isTraced = (): boolean => CallbackManager.configure() !== undefined;
 
-/** The graph of one kind of work: load → make (named after its step) → validate → save → follow. */
-export function backgroundGraph<Found extends JobAddress, Made extends object>(
-  steps: WorkSteps<Found, Made>,
-  { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
+/** The graph of one kind of work: load → ask → check → save → follow. */
+export function backgroundGraph<Found extends LoadedWork, Made extends object>(
+  { kind, fresh, steps }: WorkDefinition<Found, Made>,
+  { load, ask, check, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
 ): BackgroundGraph<Found, Made> {
   type State = JobState<Found> & Made;
   const shared = ["claim", "threadId", "scope", "work", "error", "status", "reason"] as const;
-  const fields = [...shared, ...Object.keys(steps.fresh)];
+  const fields = [...shared, ...Object.keys(fresh)];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;
@@ -42,13 +42,13 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   };
   const graph = new StateGraph(Annotation.Root(channels))
     .addNode("load", node(load as never))
-    .addNode(steps.step, node(make as never))
-    .addNode("validate", node(validate as never))
+    .addNode("ask", node(ask as never))
+    .addNode("check", node(check as never))
     .addNode("save", node(save as never))
     .addEdge(START, "load")
-    .addConditionalEdges("load", ({ work }) => (work ? steps.step : END), [steps.step, END])
-    .addEdge(steps.step, "validate")
-    .addEdge("validate", "save");
+    .addConditionalEdges("load", ({ work }) => (work ? "ask" : END), ["ask", END])
+    .addEdge("ask", "check")
+    .addEdge("check", "save");
   const next = steps.follow?.name ?? END;
   if (steps.follow) graph.addNode(next, node(follow as never)).addEdge(next as never, END);
   const compiled = graph
@@ -56,6 +56,6 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
       next,
       END,
     ] as never)
-    .compile({ checkpointer: false, name: steps.name });
+    .compile({ checkpointer: false, name: kind });
   return compiled as unknown as BackgroundGraph<Found, Made>;
 }

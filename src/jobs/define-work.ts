@@ -1,141 +1,85 @@
 import { findThread } from "../conversation/claim-thread.js";
-import type { EventOp, EventStep } from "../events/event-log.js";
+import type { EventOp } from "../events/event-log.js";
 import { parseScope, parseThreadId, type ThreadAddress, threadForbidden } from "../scope/scope.js";
 import { findOwner } from "../scope/scope-predicates.js";
-import type { UsageKind } from "../usage/usage-statements.js";
-import { type BackgroundGraph, backgroundGraph, isTraced } from "./background-graph.js";
-import {
-  guardedSteps,
-  type JobInput,
-  type JobState,
-  runSteps,
-  type WorkSteps,
-} from "./job-steps.js";
+import { backgroundGraph, isTraced } from "./background-graph.js";
+import { guardedSteps, type JobInput, type JobState, runSteps } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
-import type { JobAddress } from "./settle-failure.js";
+import type { LoadedWork, WorkDefinition } from "./work-definition.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
-import {
-  type Claim,
-  findDueWork,
-  markWork,
-  type SkipReason,
-  takeWork,
-  type WorkKey,
-} from "./work-table.js";
+import { findDueWork, hastenWork, markWork, takeWork } from "./work-table.js";
 
-export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work" | "error">;
+export type WorkEnd = Pick<JobState<LoadedWork>, "status" | "work" | "error">;
 
 export type Within = (
-  span: { readonly name: string; readonly step: EventStep; readonly op: EventOp },
+  span: {
+    readonly name: string;
+    readonly step: WorkDefinition<LoadedWork, object>["kind"];
+    readonly op: EventOp;
+  },
   piece: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
-export interface Work<Kind extends WorkKind = WorkKind> {
-  readonly kind: Kind;
-  readonly enabled: boolean;
-  readonly needsModel: boolean;
-  readonly everyMs?: number | undefined;
-  /** Whether `upkeep()` counts its jobs: all but purging. */
-  readonly counted: boolean;
-  /** Finds and marks work that has become due. @default other code marks it */
-  readonly mark?: { readonly everyMs: number; run(): Promise<void> } | undefined;
+/** What a runner needs of a kind of work. Without a row in `work` it must be idempotent. */
+export interface Work {
+  readonly kind: WorkKind;
+  /** @default true */
+  readonly enabled?: boolean;
+  readonly needsModel?: boolean;
+  readonly everyMs?: number;
+  /** Whether `upkeep()` omits its jobs from the number. */
+  readonly uncounted?: boolean;
+  readonly mark?: WorkDefinition<LoadedWork, object>["mark"];
   /** Makes work due that waits for further messages. @default none */
-  readonly hasten?: (() => Promise<unknown>) | undefined;
+  hasten?(): Promise<unknown>;
   /** At most `limit` threads or owners with due work; `[0]` for due work without either. */
   due(limit: number): Promise<number[]>;
   run(job: Pick<Job, "ref" | "lease">, within: Within): Promise<void>;
 }
 
-/** Idempotent work without a row in `work`. */
-export interface UnleasedWork<Kind extends WorkKind>
-  extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
-  readonly counted?: boolean;
-  run(ref: number): Promise<void>;
-}
-
-/**
- * Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases
- * the lease.
- */
-export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
-  extends WorkSteps<Loaded, Made>,
-    Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
-  readonly kind: Kind;
-  readonly of: WorkKey["of"];
-  readonly from?: number;
-  readonly op?: EventOp;
-  readonly charge: UsageKind;
-  /**
-   * Claims it for a caller of its graph.
-   * @default marks and takes it, unless it waits for its next try
-   */
-  claim?(address: ThreadAddress): Promise<Claim | SkipReason>;
-}
-
-export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
-  extends Work<Kind> {
-  /** To call, mount, or open in Studio. It keeps no checkpoints: `work` has its state. */
-  readonly graph: BackgroundGraph<Loaded, Made>;
-  step(input: JobInput): Promise<JobState<Loaded> & Made>;
-}
-
-export function defineWork<const Kind extends WorkKind>(definition: UnleasedWork<Kind>): Work<Kind>;
-export function defineWork<
-  const Kind extends WorkKind,
-  Loaded extends JobAddress,
-  Made extends object,
->(definition: LeasedWork<Kind, Loaded, Made>, deps: JobRuntime): GraphWork<Kind, Loaded, Made>;
-export function defineWork<Kind extends WorkKind>(
-  definition: UnleasedWork<Kind> | LeasedWork<Kind, JobAddress, object>,
-  deps?: JobRuntime,
-): Work<Kind> {
-  if ("make" in definition) return leasedWork(definition, deps as JobRuntime);
-  const { counted = true, run, ...others } = definition;
-  return { ...others, counted, enabled: true, needsModel: false, run: ({ ref }) => run(ref) };
-}
-
-function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>(
-  definition: LeasedWork<Kind, Loaded, Made>,
+/** Work that asks a model, for runners; as a graph it can be called, mounted, or opened in Studio. */
+export function defineWork<Loaded extends LoadedWork, Made extends object>(
+  definition: WorkDefinition<Loaded, Made>,
   deps: JobRuntime,
-): GraphWork<Kind, Loaded, Made> {
-  const { kind, of, enabled, mark, hasten } = definition;
-  const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
+) {
+  const { kind, of, policy, mark } = definition;
   const { db } = deps;
+  const { leaseMs } = policy.tries;
 
-  const claimNow = async (address: ThreadAddress): Promise<Claim | SkipReason> => {
+  const claimNow = async (address: ThreadAddress) => {
     // Throws `MODEL_REQUIRED` before claiming anything.
     deps.model();
     const scope = parseScope(address.scope);
     const ref = await (of === "thread" ? findThreadRef(deps, address) : findOwner(db, scope));
     if (ref === null) return "not_found";
-    await markWork(db, { kind, of, ref }, { from });
-    return (await takeWork(db, { kind, of, ref }, tries.leaseMs)) ?? "not_due";
+    await markWork(db, { kind, of, ref }, { from: policy.from });
+    return (await takeWork(db, { kind, of, ref }, leaseMs)) ?? "not_due";
   };
-  const claim = definition.claim?.bind(definition) ?? claimNow;
-  const chargeOf = ({ scope, threadId }: Loaded) =>
-    deps.usage.charging({ scope, threadId, kind: charge });
-  const steps = guardedSteps(deps, definition, claim, chargeOf);
+  const steps = guardedSteps(deps, definition, definition.claim ?? claimNow);
+  // It keeps no checkpoints: `work` has its state.
   const graph = backgroundGraph(definition, steps);
-  const traced = async (input: JobInput) =>
-    (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Loaded> & Made;
   // Running a graph takes as long as all statements of a short job, so only traced processes do.
-  const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
+  const step = async (input: JobInput): Promise<JobState<Loaded> & Made> =>
+    isTraced()
+      ? ((await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as never)
+      : runSteps(steps, input);
   return {
     kind,
-    enabled,
+    enabled: policy.enabled,
+    needsModel: true,
     mark,
-    hasten,
     graph,
     step,
-    needsModel: true,
-    counted: true,
-    due: (limit) => findDueWork(db, { kind, of }, limit),
+    hasten: async () => policy.gathers && hastenWork(db, kind),
+    due: (limit: number) => findDueWork(db, { kind, of }, limit),
     // Unless a turn has leased it, leases it only now: a lease would expire in the queue.
-    async run({ ref, lease: first }, within) {
-      const take = (lease?: number) => takeWork(db, { kind, of, ref }, tries.leaseMs, lease);
+    async run({ ref, lease: first }: Pick<Job, "ref" | "lease">, within: Within) {
+      const take = (lease?: number) => takeWork(db, { kind, of, ref }, leaseMs, lease);
       for (let claim = await take(first); claim; claim = await take()) {
         const current = claim;
-        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
+        await within({ name: kind, step: kind, op: policy.op ?? "create" }, () =>
+          step({ claim: current }),
+        );
       }
     },
   };

@@ -55,11 +55,8 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/**
- * "short": one job of a key waits while one runs. Retries are for dead processes, not for failed
- * work.
- */
-const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
+/** "short": one job of a key waits while one runs. `work` alone tries again. */
+const queueOptions = { policy: "short", retryLimit: 0 };
 
 /** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
 const whileOthersMakeThem = {
@@ -67,6 +64,12 @@ const whileOthersMakeThem = {
   waitMs: (failures: number) => Math.random() * 100 * failures,
   when: (error: unknown) => errorCodeOf(error) === "40P01",
 };
+
+async function makeMissing(boss: PgBossInstance, names: string[]): Promise<void> {
+  // Without names, pg-boss 12 returns the first hundred queues.
+  const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
+  for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
+}
 
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
   const outside = new AsyncResource("mnemograph.queue");
@@ -78,17 +81,10 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   let isPrepared = false;
   let flushing: Promise<void> | undefined;
 
-  const makeMissing = async () => {
-    const boss = await opening.open();
-    const names = workKinds.map(nameOf);
-    // Without names, pg-boss 12 returns the first hundred queues.
-    const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
-    for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
-    return boss;
-  };
   const prepare = async () => {
     isPrepared = false;
-    const boss = await retrying(makeMissing, whileOthersMakeThem);
+    const boss = await opening.open();
+    await retrying(() => makeMissing(boss, workKinds.map(nameOf)), whileOthersMakeThem);
     isPrepared = true;
     return boss;
   };

@@ -1,18 +1,16 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { errorLine } from "../logger.js";
-import type { Charge } from "../models/token-usage.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import type { JobRuntime } from "./jobs-options.js";
 import {
-  type Attempts,
   type FailedTry,
   type Failure,
-  type JobAddress,
   type JobStatus,
   putOff,
   settleFailure,
   toFailure,
 } from "./settle-failure.js";
+import type { LoadedWork, StepTools, Taken, WorkDefinition } from "./work-definition.js";
 import { type Claim, type NoWork, renewWork, type SkipReason } from "./work-table.js";
 
 export interface JobState<Found> extends ThreadAddress {
@@ -25,64 +23,41 @@ export interface JobState<Found> extends ThreadAddress {
   reason: SkipReason | null;
 }
 
-type Taken<Found, Made> = Made & { readonly claim: Claim; readonly work: Found };
-
-export interface StepTools {
-  /** Extends the lease, between two model calls. @throws LeaseLost */
-  renew(): Promise<void>;
-  readonly charge: Charge;
-}
-
-export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
-  readonly name: string;
-  readonly fresh: Made;
-  load(claim: Claim): Promise<Found | NoWork>;
-  /**
-   * Limits `work` to one try, or returns its end. Not called for work that may be killing workers.
-   */
-  prepare?(claim: Claim, work: Found): Promise<Found | NoWork>;
-  make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
-  validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
-  save(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
-  /** Runs after the save and cannot undo it: its error is logged. @default nothing */
-  readonly follow?: { readonly name: string; run(taken: Taken<Found, Made>): Promise<void> };
-}
-
 type Step<Found, Made> = (
   state: JobState<Found> & Made,
 ) => Promise<Partial<JobState<Found>> | Partial<Made>>;
 
-export function guardedSteps<Found extends JobAddress, Made extends object>(
+export function guardedSteps<Found extends LoadedWork, Made extends object>(
   deps: JobRuntime,
-  steps: WorkSteps<Found, Made>,
+  definition: WorkDefinition<Found, Made>,
   claimNow: (address: ThreadAddress) => Promise<Claim | SkipReason>,
-  chargeOf: (work: Found) => Charge,
-): Readonly<Record<"load" | "make" | "validate" | "save" | "follow", Step<Found, Made>>> {
+): Readonly<Record<"load" | "ask" | "check" | "save" | "follow", Step<Found, Made>>> {
   type State = JobState<Found> & Made;
   type Update = Partial<JobState<Found>> | Partial<Made>;
-  const toolsOf = (claim: Claim, work: Found): StepTools => ({
-    renew: () => renewWork(deps.db, claim, steps.tries.leaseMs),
+  const { kind, steps, policy, fresh: unmade } = definition;
+  const toolsOf = (claim: Claim, { scope, threadId }: Found): StepTools => ({
+    renew: () => renewWork(deps.db, claim, policy.tries.leaseMs),
     charge(tokens) {
       deps.pause.answered();
-      return chargeOf(work)(tokens);
+      return deps.usage.charging({ scope, threadId, kind })(tokens);
     },
   });
   const settle = async (failed: FailedTry<Found>) => {
-    return { status: await settleFailure(deps, steps, failed), error: failed.failure };
+    return { status: await settleFailure(deps, definition, failed), error: failed.failure };
   };
 
   const load = async (state: State): Promise<Update> => {
-    const nothing = { ...steps.fresh, claim: null, work: null, error: null, reason: null };
+    const nothing = { ...unmade, claim: null, work: null, error: null, reason: null };
     const claim = state.claim ?? (await claimNow(state));
     if (typeof claim === "string") return { ...nothing, ...endOf(claim) };
     const fresh = { ...nothing, claim };
     try {
       const work = await steps.load(claim);
       if (typeof work === "string") return { ...fresh, ...endOf(work) };
-      if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
-      if (claim.attempt > steps.tries.maxFailures) return { ...fresh, work, error: workerStopped };
-      const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
-      return { ...fresh, ...(typeof prepared === "string" ? endOf(prepared) : { work: prepared }) };
+      if (await putOff(deps, definition, claim, work)) return { ...fresh, status: "deferred" };
+      if (claim.attempt > policy.tries.maxFailures) return { ...fresh, work, error: workerStopped };
+      const limited = steps.limit ? await steps.limit(claim, work) : work;
+      return { ...fresh, ...(typeof limited === "string" ? endOf(limited) : { work: limited }) };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
@@ -92,10 +67,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
     if (!claim || !work) return { status: "lost" };
     if (error) return settle({ claim, work, failure: error });
     try {
-      const saved = await steps.save(
-        { ...(state as unknown as Made), claim, work },
-        toolsOf(claim, work),
-      );
+      const saved = await steps.save({ ...(state as unknown as Made), claim, work });
       return { ...saved, status: "completed" };
     } catch (cause) {
       return settle({ claim, work, failure: toFailure(cause) });
@@ -122,11 +94,11 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       await steps.follow?.run({ ...state, claim, work });
     } catch (error) {
       if (isGraphBubbleUp(error)) throw error;
-      deps.logger.error(`${steps.follow?.name} after ${steps.name} failed: ${errorLine(error)}`);
+      deps.logger.error(`${steps.follow?.name} after ${kind} failed: ${errorLine(error)}`);
     }
     return {};
   };
-  return { load, make: between(steps.make), validate: between(steps.validate), save, follow };
+  return { load, ask: between(steps.ask), check: between(steps.check), save, follow };
 }
 
 const endOf = (end: NoWork): Pick<JobState<unknown>, "status" | "reason"> =>
@@ -136,14 +108,14 @@ const endOf = (end: NoWork): Pick<JobState<unknown>, "status" | "reason"> =>
 
 export type JobInput = Partial<ThreadAddress & { readonly claim: Claim }>;
 
-export async function runSteps<Found extends JobAddress, Made extends object>(
-  { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
+export async function runSteps<Found extends LoadedWork, Made extends object>(
+  { load, ask, check, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
   input: JobInput,
 ): Promise<JobState<Found> & Made> {
   let state = input as JobState<Found> & Made;
   state = { ...state, ...(await load(state)) };
   if (!state.work) return state;
-  for (const step of [make, validate, save]) state = { ...state, ...(await step(state)) };
+  for (const step of [ask, check, save]) state = { ...state, ...(await step(state)) };
   if (state.status === "completed") await follow(state);
   return state;
 }

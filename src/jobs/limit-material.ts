@@ -6,7 +6,7 @@ import { block, element } from "../text/prompt-text.js";
 import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 import { momentIn } from "../text/time-zone.js";
 import type { TaskRuntime } from "./jobs-options.js";
-import type { ThreadWork } from "./settle-failure.js";
+import type { ThreadWork } from "./work-definition.js";
 
 /**
  * Cuts `messages` to one job, and reports the cut in the prompt, the log and an event. `taken`: how

@@ -120,35 +120,48 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   };
 }
 
+/** Runs jobs of `works`, and counts them. */
+function createCountedRuns({ works, within, logger }: QueueRunnerDeps) {
+  const none: Counts = { done: 0, failed: 0, running: 0 };
+  const counts = new Map(works.map(({ kind }) => [kind, { ...none }]));
+  return {
+    async run(work: Work, job: Job) {
+      const count = counts.get(work.kind) as Counts;
+      count.running++;
+      const isDone = await guarded(
+        jobName(job),
+        () => acrossTenants(() => work.run(job, within)),
+        logger,
+      );
+      count.running--;
+      count[isDone ? "done" : "failed"]++;
+    },
+    status(ready: boolean): WorkerStatus {
+      const sum = (count: keyof Counts) =>
+        [...counts.values()].reduce((total, each) => total + each[count], 0);
+      const kinds = Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }]));
+      return { ready, done: sum("done"), failed: sum("failed"), running: sum("running"), kinds };
+    },
+  };
+}
+
 /** Jobs fetched per running job, to save round trips. */
 const takenPerRunning = 4;
 
 /** Takes jobs from queues and queues due work; without queues it runs due work itself. */
 function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
-  const { db, logger, works, within, concurrency } = deps;
+  const { db, logger, works, concurrency } = deps;
   const outside = new AsyncResource("mnemograph.worker");
   const lookFor = createLookout(db);
-  const none: Counts = { done: 0, failed: 0, running: 0 };
-  const counts = new Map(works.map(({ kind }) => [kind, { ...none }]));
+  const runs = createCountedRuns(deps);
   const places = new Map(works.map(({ kind }) => [kind, new PQueue({ concurrency })]));
   let sweeping: Promise<void> | undefined;
   let isWell = true;
   let stopped = false;
 
-  const run = async (work: Work, job: Job) => {
-    const count = counts.get(work.kind) as Counts;
-    count.running++;
-    const well = await guarded(
-      jobName(job),
-      () => acrossTenants(() => work.run(job, within)),
-      logger,
-    );
-    count.running--;
-    count[well ? "done" : "failed"]++;
-  };
   // After `stop`, unstarted jobs return to the queue.
   const place = (work: Work, job: Job) =>
-    places.get(work.kind)?.add(async () => (stopped ? queue.add(job) : await run(work, job)));
+    places.get(work.kind)?.add(async () => (stopped ? queue.add(job) : await runs.run(work, job)));
 
   const take = async (work: Work, data: readonly unknown[]) => {
     const jobs = data.flatMap((each) => toJob(each) ?? []);
@@ -196,13 +209,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
         sweeper.start();
       });
     },
-    status(): WorkerStatus {
-      const sum = (count: keyof Counts) =>
-        [...counts.values()].reduce((total, each) => total + each[count], 0);
-      const kinds = Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }]));
-      const all = { done: sum("done"), failed: sum("failed"), running: sum("running") };
-      return { ready: isWell && !stopped, ...all, kinds };
-    },
+    status: () => runs.status(isWell && !stopped),
     async stop() {
       stopped = true;
       sweeper.stop();

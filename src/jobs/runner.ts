@@ -88,7 +88,7 @@ export function createLookout(db: Database) {
         if (!inTime) await work.hasten?.();
         return work.due(limit);
       });
-      if (work.counted) found += refs.length;
+      if (!work.uncounted) found += refs.length;
       await Promise.all(refs.map((ref, place) => take({ kind: work.kind, ref }, work, place)));
     }
     return found;

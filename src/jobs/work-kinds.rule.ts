@@ -1,17 +1,19 @@
 import { z } from "zod";
 
-export const workKinds = [
-  ...([
-    "facts",
-    "summaries",
-    "episodes",
-    "notes",
-    "compaction",
-    "insights",
-    "consolidation",
-  ] as const),
-  ...(["lifecycle", "consent-expiry", "purge"] as const),
+/** Work that asks a model, with one name in the table `work`, in events, logs, usage and traces. */
+const modelWorkKinds = [
+  "facts",
+  "summaries",
+  "episodes",
+  "notes",
+  "compaction",
+  "insights",
+  "consolidation",
 ] as const;
+
+export type ModelWorkKind = (typeof modelWorkKinds)[number];
+
+export const workKinds = [...modelWorkKinds, "lifecycle", "consent-expiry", "purge"] as const;
 
 export type WorkKind = (typeof workKinds)[number];
 

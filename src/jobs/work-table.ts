@@ -47,7 +47,7 @@ export async function markWork(
   db: Connection,
   key: WorkKey,
   /** `from`: the initial `doneUntil`. `restMs`: minimum time since the last run. */
-  { from = 0, restMs = 0 }: { from?: number; restMs?: number } = {},
+  { from = 0, restMs = 0 }: { from?: number | undefined; restMs?: number } = {},
 ): Promise<void> {
   const { kind, of, ref } = key;
   const column = refColumn(of);
@@ -130,7 +130,7 @@ export async function keepProgress(db: Connection, claim: Claim, progress: objec
 
 export interface WorkDone {
   readonly doneUntil: number;
-  readonly more?: boolean;
+  readonly more?: boolean | undefined;
   /** When the work was loaded; null keeps the old time. @default now */
   readonly at?: Date | null;
 }
@@ -203,7 +203,7 @@ export async function failWork(
 
 interface GivenUp {
   readonly done: WorkDone;
-  readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
+  readonly range: { readonly startSeq: number; readonly endSeq: number } | null;
   readonly error: string;
   readonly output: string | null;
 }

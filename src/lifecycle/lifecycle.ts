@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { lockOwnerRow } from "../forgetting/erase-memories.js";
-import { defineWork } from "../jobs/define-work.js";
+import type { Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
@@ -29,13 +29,13 @@ const everyMs = 3_600_000;
 export const batchRows = 500;
 
 /** Hides expired and long unused memories, and purges memories hidden long ago. */
-export function defineLifecycle({ db, config, embedder }: LifecycleRuntime) {
+export function defineLifecycle({ db, config, embedder }: LifecycleRuntime): Work {
   const options = config.lifecycle;
-  return defineWork({
+  return {
     kind: "lifecycle",
     everyMs,
     due: (limit) => findOwners(db, options, limit),
-    async run(ownerRef) {
+    async run({ ref: ownerRef }) {
       const [owner] = await db.query<ScopeRow>(
         sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ownerRef}`,
       );
@@ -81,7 +81,7 @@ export function defineLifecycle({ db, config, embedder }: LifecycleRuntime) {
         return due.length;
       });
     },
-  });
+  };
 }
 
 /** Repeats `batch` under the owner's lock until it returns fewer than `batchRows`. */

@@ -49,8 +49,13 @@ export async function applyCompaction(
     if (applies) {
       const editing = { tx, owner, before: target, embedded, passed: new Set<string>() };
       const set = isEdit ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
-      const event = { step: "compact", op: "classify", status: "ok", detail } as const;
-      const by = { ownerRef: owner.ref, scope, actor: "worker:compact", step: "compact" } as const;
+      const event = { step: "compaction", op: "classify", status: "ok", detail } as const;
+      const by = {
+        ownerRef: owner.ref,
+        scope,
+        actor: "worker:compaction",
+        step: "compaction",
+      } as const;
       const vectors = { space: embedded?.space, hasVectors: deps.embedder !== null };
       await applyChanges(tx, { ...by, ...vectors }, { ...set, events: [event] });
       if (isEdit)
@@ -69,7 +74,7 @@ export async function applyCompaction(
   });
   if (applied !== null) {
     const { appId } = scope;
-    const fields = { appId, step: "compact", memoryIds: touched.map(({ id }) => id) };
+    const fields = { appId, step: "compaction", memoryIds: touched.map(({ id }) => id) };
     const message = `🗜️  Compacted memories for app ${appId}: ${action} memory ${target.id}`;
     deps.logger.info(message, fields);
   }

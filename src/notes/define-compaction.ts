@@ -1,5 +1,5 @@
 import { defineWork } from "../jobs/define-work.js";
-import { type JobStatus, ownerWork } from "../jobs/settle-failure.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
 import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
@@ -20,32 +20,29 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts)
- * → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
+ * Removes one note of an app over its limit: load → ask → check (redacts) → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
  * oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
-  return defineWork<"compaction", CompactionWork, Compacted>(
+  return defineWork<CompactionWork, Compacted>(
     {
-      ...ownerWork,
       kind: "compaction",
-      enabled: leavesNotes(notes),
-      op: "delete",
-      charge: "compaction",
-      name: "compaction",
-      step: "compact",
-      doing: "Compacting notes",
-      tries: upkeep,
+      of: "owner",
+      policy: { enabled: leavesNotes(notes), tries: upkeep, op: "delete", waits: true },
       fresh: { decision: null, applied: null },
-      load: (claim) => loadCompaction(deps, claim),
-      make: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
-      validate: async ({ decision }) => ({
-        decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
-      }),
-      save: async ({ claim, work, decision }) => ({
-        applied: decision && (await applyOrDeleteOldest(deps, { claim, work, decision })),
-      }),
+      steps: {
+        // The notes of an app over its limit.
+        load: (claim) => loadCompaction(deps, claim),
+        // Which one goes, or which two become one; unless that is valid, the oldest goes.
+        ask: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
+        check: async ({ decision }) => ({
+          decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
+        }),
+        save: async ({ claim, work, decision }) => ({
+          applied: decision && (await applyOrDeleteOldest(deps, { claim, work, decision })),
+        }),
+      },
     },
     deps,
   );
@@ -98,7 +95,7 @@ function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): 
   const { appId } = work.scope;
   logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, {
     appId,
-    step: "compact",
+    step: "compaction",
   });
   return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }

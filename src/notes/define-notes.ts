@@ -1,7 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { defineWork } from "../jobs/define-work.js";
 import { limitThread } from "../jobs/limit-material.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
@@ -17,36 +16,38 @@ export interface Noted {
   memoryId: string | null;
 }
 
-/** Writes the note of a conversation that ended: load → note → validate → save → compact. */
+/** Writes the note of a conversation that ended: load → ask → check → save → compaction. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
   const { notes, upkeep } = deps.config;
-  return defineWork<"notes", NoteWork, Noted>(
+  return defineWork<NoteWork, Noted>(
     {
-      ...threadWork,
       kind: "notes",
-      from: -1,
-      enabled: leavesNotes(notes),
-      waits: true,
-      charge: "note",
-      name: "note",
-      step: "note",
-      doing: "Noting",
-      tries: upkeep,
-      heedsRequests: true,
+      of: "thread",
+      policy: {
+        enabled: leavesNotes(notes),
+        tries: upkeep,
+        from: -1,
+        waits: true,
+        heedsRequests: true,
+      },
       fresh: { said: null, content: null, memoryId: null },
-      load: (claim) => loadNote(deps, claim),
-      prepare: (_, work) => limitThread(deps, "note", work),
-      make: ({ work }, tools) =>
-        logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
-      validate: ({ work, said }) =>
-        logged(deps, work, async () => ({ content: said && noteContent(said) })),
-      save: ({ claim, work, content }) =>
-        logged(deps, work, async () => ({
-          memoryId: await retryOnce(deps.logger, failurePrefix(work), () =>
-            saveNote(deps, { claim, work, content }),
-          ),
-        })),
-      follow: { name: "compact", run: ({ work }) => compact(work.owner) },
+      steps: {
+        // The messages since its last note, once the conversation has ended.
+        load: (claim) => loadNote(deps, claim),
+        limit: (_, work) => limitThread(deps, "notes", work),
+        // The note, piece by piece.
+        ask: ({ work }, tools) =>
+          logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
+        check: ({ work, said }) =>
+          logged(deps, work, async () => ({ content: said && noteContent(said) })),
+        save: ({ claim, work, content }) =>
+          logged(deps, work, async () => ({
+            memoryId: await retryOnce(deps.logger, failurePrefix(work), () =>
+              saveNote(deps, { claim, work, content }),
+            ),
+          })),
+        follow: { name: "compaction", run: ({ work }) => compact(work.owner) },
+      },
     },
     deps,
   );
@@ -65,7 +66,7 @@ async function logged<Result>(
     if (!(error instanceof LeaseLost)) {
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
-      const fields = { threadId, appId: owner.appId, step: "note", ...code };
+      const fields = { threadId, appId: owner.appId, step: "notes", ...code };
       logger.error(`❌ ${failurePrefix(work)}: ${errorLine(error)}`, fields);
     }
     throw error;

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { isActive, memoryJson, readMemories } from "../memories/item/memory-row.js";
@@ -34,10 +34,10 @@ export async function loadCompaction(
   if (notes.every(stays)) {
     const { limit } = work.app;
     const problem = `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${limit}.`;
-    deps.logger.warn(problem, { appId, step: "compact" });
+    deps.logger.warn(problem, { appId, step: "compaction" });
     await insertEvent(db, {
       scope,
-      step: "compact",
+      step: "compaction",
       op: "delete",
       status: "skipped",
       detail: "all_pinned",

@@ -3,7 +3,7 @@ import { endIdleThread } from "../conversation/end-thread.js";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { ThreadWork } from "../jobs/settle-failure.js";
+import type { ThreadWork } from "../jobs/work-definition.js";
 import {
   type Claim,
   deferWork,

@@ -2,7 +2,6 @@ import sql, { type Sql } from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
@@ -16,7 +15,7 @@ import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
 import { shareOfUser } from "./notes-options.js";
 
-const noteWriter = "worker:note";
+const noteWriter = "worker:notes";
 
 /**
  * Writes a note and the cursor in one transaction. Returns its id, or that of an equal note.
@@ -37,11 +36,11 @@ export async function saveNote(
     origin: "worker" as const,
     source,
   };
-  const event = { threadId, ...speaker, scope, step: "note", op: "classify" } as const;
+  const event = { threadId, ...speaker, scope, step: "notes", op: "classify" } as const;
   const [outcome] = await writeMemories(deps, {
     scope: owner,
     drafts: draft ? [draft] : [],
-    origin: { actor: noteWriter, step: "note", threadId },
+    origin: { actor: noteWriter, step: "notes", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) {
         const startSeq = messages[0]?.seq ?? 0;
@@ -53,7 +52,7 @@ export async function saveNote(
         );
         await limitUserShare(deps, tx, work);
       }
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       const outcome = content
         ? classified(written, false)
         : ({ status: "skipped", detail: "nothing_to_note" } as const);
@@ -70,7 +69,12 @@ function logNote(
   outcome: WriteOutcome | undefined,
 ): void {
   const { appId } = owner;
-  const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
+  const fields = {
+    threadId,
+    appId,
+    step: "notes",
+    ...(outcome?.id && { memoryIds: [outcome.id] }),
+  };
   if (outcome?.outcome === "created") {
     logger.info(`📝 Created memory for app ${appId} from conversation ${threadId}`, fields);
   } else if (!outcome?.id || outcome.outcome === "quarantined") {
@@ -131,7 +135,7 @@ async function limitUserShare(
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const details = { reason, by: "share" };
   const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
-  const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
+  const by = { ownerRef, scope: owner, actor: noteWriter, step: "notes" } as const;
   await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
 }
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
-import type { StepTools } from "../jobs/job-steps.js";
 import { conversationBlock } from "../jobs/limit-material.js";
 import { findOmissions } from "../jobs/omissions.js";
+import type { StepTools } from "../jobs/work-definition.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { element } from "../text/prompt-text.js";

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { endAppThreads, skipAppNotes } from "../conversation/end-app-threads.js";
+import { endAppThreads, skipAppNotes } from "../conversation/end-thread.js";
 import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";

@@ -1,7 +1,8 @@
 import sql from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
-import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
+import { eventsInserted } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
+import type { Taken } from "../jobs/work-definition.js";
 import { type Claim, completeWork, hasLease, leaseEnd, workerName } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -108,7 +109,7 @@ export async function limitSummary(
 ): Promise<SummaryWork> {
   const { scope, threadId } = work;
   const beginsTurn = ({ role }: SummaryMessage) => role === "user";
-  const of = { scope, threadId, step: "summarize" } as const;
+  const of = { scope, threadId, step: "summaries" } as const;
   const { messages: added, taken } = await limitMaterial(deps, of, work.added, bounds, beginsTurn);
   const last = work.added[taken - 1];
   if (last === undefined || taken === work.added.length) return { ...work, added };
@@ -205,22 +206,20 @@ export async function failSummary(db: Connection, { ref }: Claim): Promise<void>
     update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
+/** What the model made of a window. */
+export type Summarized = { summary: string | null; dropped: number; generationTimeMs: number };
+
 /**
  * Completes a summary with the claimed window, or its beginning.
  * @throws LeaseLost before it writes anything
  */
 export async function completeSummary(
   db: Connection,
-  claim: Claim,
-  result: {
-    readonly summaryId: number;
-    readonly text: string;
-    readonly generationTimeMs: number;
-    readonly window: SummaryWindow;
-    readonly event: MemoryEvent;
-  },
+  { claim, work, summary, dropped, generationTimeMs }: Taken<SummaryWork, Summarized>,
 ): Promise<void> {
-  const { summaryId, text, generationTimeMs, window, event } = result;
+  const { summaryId, startSeq, endSeq, threadId, scope } = work;
+  const detail = dropped > 0 ? "instruction" : undefined;
+  const event = { scope, threadId, step: "summaries", op: "create", status: "ok", detail } as const;
   const turnsUntil = (seq: number) => sql`(
     select count(*) from ${db.schema}.message m
     where m.thread_ref = ${claim.ref} and m.role = 'user' and m.seq <= ${seq}
@@ -228,11 +227,11 @@ export async function completeSummary(
   const done = sql`
     completed as (
       update ${db.schema}.summary s
-      set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_turn = ${turnsUntil(window.startSeq)},
-        end_turn = ${turnsUntil(window.endSeq)}
+      set status = 'completed', content = ${summary ?? ""}, generation_time_ms = ${generationTimeMs},
+        start_seq = ${startSeq}, end_seq = ${endSeq}, start_turn = ${turnsUntil(startSeq)},
+        end_turn = ${turnsUntil(endSeq)}
       from fenced where s.id = ${summaryId}
     ),
     reported as (${eventsInserted(db, [event])} where exists (select from fenced))`;
-  await completeWork(db, claim, { doneUntil: window.endSeq }, done);
+  await completeWork(db, claim, { doneUntil: endSeq }, done);
 }

@@ -1,103 +1,93 @@
 import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { defineWork } from "../jobs/define-work.js";
-import { findOmissions } from "../jobs/omissions.js";
+import type { Taken } from "../jobs/work-definition.js";
 import { type Claim, type SkipReason, skipWork } from "../jobs/work-table.js";
+import type { Logger } from "../logger.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import {
   completeSummary,
   failSummary,
   findSummaryWork,
   limitSummary,
+  type Summarized,
   type SummaryWork,
 } from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
 import { isTurnOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
-export type Summarized = { summary: string | null; dropped: number; generationTimeMs: number };
-
-/** Summarises a claimed thread: load → summarize → validate → save. */
+/** Summarises a claimed thread: load → ask → check → save. */
 export function defineSummaries(deps: SummaryRuntime) {
+  const { db, logger } = deps;
   const { summaries } = deps.config;
-  const rowOf = ({ summaryId }: SummaryWork) => `Memory ${summaryId}`;
-  return defineWork<"summaries", SummaryWork, Summarized>(
+  return defineWork<SummaryWork, Summarized>(
     {
       kind: "summaries",
       of: "thread",
-      from: -1,
-      enabled: true,
-      charge: "summary",
-      name: "summarization",
-      step: "summarize",
-      doing: "Summarizing",
-      // All failures count alike: the next turn starts a fresh summary.
-      tries: { ...summaries, maxFailures: summaries.maxAttempts },
-      heedsRequests: true,
+      policy: {
+        enabled: true,
+        // All failures count alike: the next turn starts a fresh summary.
+        tries: { ...summaries, maxFailures: summaries.maxAttempts },
+        from: -1,
+        heedsRequests: true,
+        staysFailed: true,
+        meanwhile: "The previous summary stays in use",
+      },
       fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
-      meanwhile: "The previous summary stays in use",
-      range: (work) => work,
-      rowOf,
-      onFailed: failSummary,
       claim: (address) => claimNow(deps, address),
-      load: async (claim) =>
-        (await findSummaryWork(deps.db, claim)) ??
-        skipWork(deps.db, claim, { doneUntil: claim.doneUntil }, "nothing_new"),
-      prepare: (_, work) => limitSummary(deps, work, summaries),
-      async make({ work }, { renew, charge }) {
-        const startedAt = performance.now();
-        const said = [...work.dropped, ...work.added];
-        const omissions = await findOmissions(
-          deps.db,
-          work,
-          said,
-          work.base ? [work.base.text] : [],
-        );
-        const made = await makeSummary(
-          { ...deps, model: deps.model() },
-          work,
-          summaries,
-          renew,
-          charge,
-          omissions,
-        );
-        const { text: summary, dropped } = made;
-        return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
-      },
-      async validate({ summary }) {
-        const { text } = await summaryText(deps.screen, summary ?? "", summaries.maxCharacters);
-        return { summary: await deps.redactor.text(text) };
-      },
-      async save({ claim, work, summary, dropped, generationTimeMs }) {
-        const { summaryId, startSeq, endSeq, threadId, scope } = work;
-        const detail = dropped > 0 ? "instruction" : undefined;
-        const event = {
-          scope,
-          threadId,
-          step: "summarize",
-          op: "create",
-          status: "ok",
-          detail,
-        } as const;
-        const window = { startSeq, endSeq };
-        const made = { summaryId, text: summary ?? "", generationTimeMs, window, event };
-        await completeSummary(deps.db, claim, made);
-        const of = { threadId, step: "summarize", summaryId, ...window };
-        deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
-        deps.logger.info(
-          `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
-          {
-            ...of,
-            durationMs: generationTimeMs,
-          },
-        );
-        if (startSeq > 0)
-          deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
-        return {};
+      steps: {
+        // The window, the messages since the last summary, and those that leave the window.
+        load: async (claim) =>
+          (await findSummaryWork(db, claim)) ??
+          skipWork(db, claim, { doneUntil: claim.doneUntil }, "nothing_new"),
+        limit: (_, work) => limitSummary(deps, work, summaries),
+        // The next version, piece by piece, without what the user asked to forget.
+        ask: async ({ work }, tools) => {
+          const startedAt = performance.now();
+          const { text: summary, dropped } = await makeSummary(deps, work, tools);
+          return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
+        },
+        // No instructions, no headings, at most `maxCharacters`, redacted.
+        async check({ summary }) {
+          const { text } = await summaryText(deps.screen, summary ?? "", summaries.maxCharacters);
+          return { summary: await deps.redactor.text(text) };
+        },
+        // Its row and the thread's cursor, in one statement.
+        async save(made) {
+          await completeSummary(db, made);
+          logCompleted(logger, made);
+          return {};
+        },
+        async fail(tx, claim, work) {
+          await failSummary(tx, claim);
+          if (work) logStatus(logger, work, "failed");
+        },
       },
     },
     deps,
   );
+}
+
+function logStatus(logger: Logger, work: SummaryWork, status: "completed" | "failed"): void {
+  const { summaryId, threadId, startSeq, endSeq } = work;
+  logger.debug(`Memory ${summaryId} status updated to ${status}`, {
+    threadId,
+    step: "summaries",
+    summaryId,
+    startSeq,
+    endSeq,
+  });
+}
+
+function logCompleted(logger: Logger, { work, generationTimeMs }: Taken<SummaryWork, Summarized>) {
+  const { summaryId, threadId, startSeq, endSeq } = work;
+  logStatus(logger, work, "completed");
+  logger.info(
+    `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
+    { threadId, step: "summaries", summaryId, startSeq, endSeq, durationMs: generationTimeMs },
+  );
+  if (startSeq > 0) logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
 }
 
 async function claimNow(

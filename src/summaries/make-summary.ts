@@ -1,8 +1,8 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { callStructured, type Omissions } from "../models/call-structured.js";
-import type { Charge } from "../models/token-usage.js";
+import { findOmissions } from "../jobs/omissions.js";
+import type { StepTools } from "../jobs/work-definition.js";
+import { callStructured } from "../models/call-structured.js";
 import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { block, element, escapeMarkup } from "../text/prompt-text.js";
@@ -11,7 +11,7 @@ import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { dayIn, momentIn } from "../text/time-zone.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
-import type { SummaryOptions } from "./summary-window.rule.js";
+import type { SummaryRuntime } from "./summary-window.rule.js";
 
 export type SummaryText = { readonly text: string; readonly dropped: number };
 
@@ -123,24 +123,25 @@ const droppedCharacters = 300;
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function makeSummary(
-  { model, screen }: { readonly model: BaseChatModel; readonly screen: Screen },
+  deps: SummaryRuntime,
   work: SummaryWork,
-  options: SummaryOptions,
-  betweenPieces: () => Promise<void>,
-  charge?: Charge,
-  omissions?: Omissions,
+  { renew, charge }: StepTools,
 ): Promise<SummaryText> {
+  const options = deps.config.summaries;
+  const { base, startSeq, endSeq } = work;
+  const said = [...work.dropped, ...work.added];
+  const omissions = await findOmissions(deps.db, work, said, base ? [base.text] : []);
+  const model = deps.model();
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   // In the last piece only: such messages are folded in before they are dropped.
-  const hasEarlier = work.added.some(({ seq }) => seq < work.startSeq);
+  const hasEarlier = work.added.some(({ seq }) => seq < startSeq);
   const { inputBudgetTokens: budgetTokens, maxCharacters, timeoutMs } = options;
-  const { startSeq, endSeq } = work;
   const made = await foldPieces(
     {
       items: work.added,
       budgetTokens,
-      start: { previous: work.base, left: 0 },
-      between: betweenPieces,
+      start: { previous: base, left: 0 },
+      between: renew,
     },
     async ({ previous, left }, added, { isFirst, isLast }) => {
       const old = isFirst ? dropped : [];
@@ -159,7 +160,7 @@ export async function makeSummary(
         charge,
         omissions,
       });
-      const { text, dropped: removed } = await summaryText(screen, summary, maxCharacters);
+      const { text, dropped: removed } = await summaryText(deps.screen, summary, maxCharacters);
       return {
         previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text },
         left: left + removed,

@@ -61,7 +61,7 @@ export async function startSummary(
   const { summaryId } = claimed;
   deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
     threadId,
-    step: "summarize",
+    step: "summaries",
     summaryId,
     ...claimed.window,
   });

@@ -1,23 +1,16 @@
 import sql, { empty } from "sql-template-tag";
 import type { PendingConsent } from "../consents/consent-lines.rule.js";
-import type { ReadLimits } from "../conversation/context-options.js";
 import {
-  type Conversation,
-  type ConversationAddress,
   type ConversationRow,
   conversationOf,
   conversationRow,
 } from "../conversation/find-conversation.js";
 import type { ShownNews } from "../conversation/shown-turns.js";
 import { type ChangeEvent, type ToldChange, toldLine } from "../memories/changes/change-line.js";
-import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ThreadAddress } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { StoreFilter } from "../search/memory-filter.rule.js";
-import type { MemoryCandidate } from "../search/rank-memories.rule.js";
-import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   candidateRefs,
   candidateRows,
@@ -29,40 +22,12 @@ import {
   memoriesByRef,
   memoriesOf,
   noCandidates,
-  type VisibleMemories,
 } from "../search/search-memories.js";
 import { asksOnly } from "../text/asks-only.js";
+import type { RecallRequest } from "./recall-request.js";
 
-export interface RecallSearch {
-  readonly address: ConversationAddress;
-  readonly limits: ReadLimits;
-  /** Who reads: readers that differ have epochs of their own. */
-  readonly reader: readonly string[];
-  /** Limits all memories. */
-  readonly filter: StoreFilter;
-  /** Null without a question: finds only what is always shown. */
-  readonly asked: {
-    readonly question: EmbeddedQuestion;
-    readonly search: VisibleMemories & { readonly limit: number };
-  } | null;
-  readonly known: {
-    readonly categories: readonly string[];
-    /** Limit per category; null for none. */
-    readonly lengths: readonly (number | null)[];
-    /** Categories that are always shown whole. */
-    readonly shownWhole: readonly string[];
-    /** Importance from which slots of other categories are always shown. */
-    readonly minImportance: number;
-    readonly most: number;
-    /** Limit of fallback memories, and of statements read per category. */
-    readonly rest: number;
-  };
-  readonly notes: number;
-  readonly changes: number;
-  readonly consents: number;
-  /** Limit of unextracted messages of the user's other threads, in a thread's first turn. */
-  readonly unread: number;
-}
+/** Nobody would read more lines. */
+const shownChanges = 3;
 
 /** A change of a memory, told in a line. */
 export type RecalledChange = {
@@ -91,54 +56,36 @@ interface ToldNews {
   readonly unread: readonly UnreadMessage[];
 }
 
-export interface RecallResult {
-  /** Undefined for a new thread, null for another scope's: then nothing else was read. */
-  readonly conversation: Conversation | null | undefined;
-  readonly revision: number;
-  readonly revSeen: number;
-  readonly changeCount: number;
-  readonly changes: readonly RecalledChange[];
-  readonly consents: readonly RecalledConsent[];
-  readonly told: readonly ToldNews[];
-  readonly broad: boolean;
-  readonly profile: readonly MemoryItem[];
-  readonly rest: readonly MemoryItem[];
-  /** Memories that may be shown unasked. */
-  readonly knownCount: number;
-  readonly knownCut: boolean;
-  readonly notes: readonly MemoryItem[];
-  readonly candidates: readonly MemoryCandidate[];
-  /** Unextracted messages of the user's other threads, in a thread's first turn. */
-  readonly unread: readonly UnreadMessage[];
-  readonly shown: ReadonlyMap<string, MemoryItem>;
-}
+export type RecallResult = Awaited<ReturnType<typeof findRecall>>;
 
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
 type ChangeRow = Omit<RecalledChange, "line"> & ToldChange;
 
-interface Row
-  extends Pick<
-    RecallResult,
-    "changeCount" | "consents" | "unread" | "broad" | "knownCount" | "knownCut"
-  > {
-  changes: ChangeRow[];
-  told: (Omit<ToldNews, "changes"> & { readonly changes: readonly ChangeRow[] })[] | null;
-  conversation: ConversationRow | null;
-  revision: number | null;
-  trimmedTo: number | null;
-  listed: ListedMemories[];
-  found: FoundMemory[];
-  memories: MemoryEntry[];
-}
+type Row = {
+  readonly conversation: ConversationRow | null;
+  readonly revision: number | null;
+  readonly trimmedTo: number | null;
+  readonly changeCount: number;
+  readonly changes: readonly ChangeRow[];
+  readonly consents: readonly RecalledConsent[];
+  readonly told:
+    | readonly (Omit<ToldNews, "changes"> & { readonly changes: readonly ChangeRow[] })[]
+    | null;
+  readonly broad: boolean;
+  /** Memories that may be shown unasked. */
+  readonly knownCount: number;
+  readonly knownCut: boolean;
+  /** Unextracted messages of the user's other threads, in a thread's first turn. */
+  readonly unread: readonly UnreadMessage[];
+  readonly listed: readonly ListedMemories[];
+  readonly found: readonly FoundMemory[];
+  readonly memories: readonly MemoryEntry[];
+};
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
-export async function findRecall(
-  db: Connection,
-  search: RecallSearch,
-  timeoutMs: number,
-): Promise<RecallResult> {
-  const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
+export async function findRecall(db: Connection, request: RecallRequest, timeoutMs: number) {
+  const [row] = await db.query<Row>(recallStatement(db, request), { prepare: true, timeoutMs });
   const { conversation, revision, trimmedTo, listed, found, memories, ...others } = row as Row;
   const { changes, told, unread } = others;
   const byRef = memoriesByRef(memories);
@@ -152,7 +99,7 @@ export async function findRecall(
     revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmedTo ?? 0),
     changes: changes.map(changeOf),
     told: (told ?? []).map((each) => ({ ...each, changes: each.changes.map(changeOf) })),
-    unread: unread.filter(({ text }) => !asksOnly(text)).slice(-search.unread),
+    unread: unread.filter(({ text }) => !asksOnly(text)).slice(-request.unread),
     profile: listOf("profile"),
     rest: listOf("fallback"),
     notes: listOf("note"),
@@ -163,14 +110,14 @@ export async function findRecall(
 
 function recallStatement(
   db: Connection,
-  { address, limits, reader, filter, asked, known, ...most }: RecallSearch,
+  { limits, reader, filter, question, search, known, ...request }: RecallRequest,
 ) {
   const { schema } = db;
-  const { scope } = address;
+  const { scope, threadId } = request;
   const { tenantId, appId } = scopeColumns(scope);
   const owners = sql`(select ids from owner)`;
   return sql`
-    with conversation as materialized (${conversationRow(db, address, reader, limits)}),
+    with conversation as materialized (${conversationRow(db, request, reader, limits)}),
     -- The user first, then the app; empty for another scope's thread.
     owner as materialized (
       select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
@@ -185,13 +132,13 @@ function recallStatement(
       )
     ),
     listed as materialized (
-      select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, filter, most.notes)}
+      select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, filter, request.notes)}
     ),
-    candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
+    candidate as materialized (${search ? candidateRows(db, owners, question, search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
-      o.trimmed_to[1]::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, address, most.unread)} as unread,
+      o.trimmed_to[1]::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, request)} as unread,
       ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation), ${db.now()}) as told,
-      ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
+      ${search ? isBroadQuestion(db, question.terms) : sql`true`} as broad,
       coalesce((select known::int from known limit 1), 0) as "knownCount",
       coalesce((select is_cut from known limit 1), false) as "knownCut",
       ${foundMemories} as found, (
@@ -207,7 +154,7 @@ function recallStatement(
     from owner o cross join ${schema}.thread_changes_1(
       o.ids, o.ids[1], (select rev_seen::bigint from conversation),
       (select shown_ids from conversation), ${known.categories}::text[], ${filter.trusts}::text[], ${tenantId}, ${appId},
-      ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
+      ${threadId}, ${shownChanges}, ${request.consents}, ${db.now()}
     ) c`;
 }
 
@@ -236,9 +183,12 @@ const readPerShown = 3;
  * What the user said in other threads, where a prompt begins: it does not wait for extraction,
  * whatever delays that.
  */
-function unreadMessages(db: Connection, { scope, threadId }: ThreadAddress, most: number) {
+function unreadMessages(
+  db: Connection,
+  { scope, threadId, unread }: Pick<RecallRequest, "scope" | "threadId" | "unread">,
+) {
   const { schema } = db;
-  if (most === 0) return sql`'[]'::json`;
+  if (unread === 0) return sql`'[]'::json`;
   return sql`(
         select coalesce(json_agg(
           json_build_object('place', json_build_array(u.thread_ref, u.seq), 'text', u.words) order by u.created_at, u.thread_ref, u.seq
@@ -249,7 +199,7 @@ function unreadMessages(db: Connection, { scope, threadId }: ThreadAddress, most
           join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'
           where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId} and t.thread_id <> ${threadId}
             and (select epoch from conversation) is null
-          order by m.created_at desc, m.thread_ref desc, m.seq desc limit ${most * readPerShown}
+          order by m.created_at desc, m.thread_ref desc, m.seq desc limit ${unread * readPerShown}
         ) u
       )`;
 }

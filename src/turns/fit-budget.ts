@@ -1,10 +1,23 @@
 import type { BlockPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
-import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
-import { blockTokens, headingTokens } from "./memory-block.js";
-import { lineOf, lineTokens, type MemorySection, sectionOf, withoutTold } from "./prompt-plan.js";
-import { memoryParts, noMemories, partOf, type Recalled } from "./recalled.js";
+import {
+  blockTokens,
+  headingTokens,
+  lineOf,
+  lineTokens,
+  type MemorySection,
+  sectionOf,
+  withoutTold,
+} from "./memory-block.js";
+import {
+  memoryParts,
+  noMemories,
+  partOf,
+  type Recalled,
+  type RecalledMemories,
+  shownMemory,
+} from "./recalled.js";
 
 /** For what fits the question: the profile keeps most of the budget. */
 const askedShare = 1 / 3;
@@ -30,13 +43,9 @@ export function fitBudget(
   for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
     for (const memory of partOf(shown, "profile"))
       leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
-  const added = {
-    ...noMemories,
-    profile: partOf(epoch.added, "profile"),
-    notes: partOf(epoch.added, "notes"),
-  };
+  const added = withoutTold({ ...noMemories, ...epoch.added }, turn.changes);
   const known = cutLines(
-    { ...withoutNews(turn), memories: withoutTold(added, turn.changes) },
+    { ...withoutNews(turn), memories: added },
     Math.max(0, leftTokens),
   ).memories;
   return {
@@ -71,10 +80,7 @@ function cutLines(found: Recalled, budgetTokens: number, asked: readonly string[
   const whole = { ...news, memories: found.memories };
   if (isWithin(whole, budgetTokens)) return whole;
   const memories = withoutTold(found.memories, news.changes);
-  const lines = memoryParts.flatMap((part) =>
-    memories[part].map((shown, place): Line => ({ part, place, shown })),
-  );
-  const order = inOrder(lines, { budgetTokens, asked, timeZone: found.timeZone });
+  const order = inOrder(linesOf(memories, found.timeZone), budgetTokens, asked);
   return fittingMemories(whole, order, budgetTokens);
 }
 
@@ -97,59 +103,70 @@ function fittingNews(found: Recalled, budgetTokens: number): Recalled {
 /** A memory's line. */
 interface Line {
   readonly part: BlockPart;
+  /** In the part. */
   readonly place: number;
-  readonly shown: MemoryItem | MemoryHit;
+  readonly key: string;
+  /** Perhaps with less text than what was found. */
+  readonly memory: MemoryItem;
+  readonly text: string;
 }
 
-const memoryOf = ({ shown }: Pick<Line, "shown">): MemoryItem =>
-  "memory" in shown ? shown.memory : shown;
+const keyOf = (part: BlockPart, { id }: MemoryItem) => `${part} ${id}`;
 
-const keyOf = ({ part, shown }: Omit<Line, "place">) => `${part} ${memoryOf({ shown }).id}`;
+function linesOf(memories: RecalledMemories, timeZone: string): Line[] {
+  return memoryParts.flatMap((part) =>
+    memories[part].map((shown, place) => {
+      const memory = shownMemory(shown);
+      const text = lineOf(part, memory, 0, timeZone);
+      return { part, place, key: keyOf(part, memory), memory, text };
+    }),
+  );
+}
 
+/** Pinned memories first, then what fits the question best; insights last. */
 function inOrder(
   lines: readonly Line[],
-  options: { budgetTokens: number; asked: readonly string[]; timeZone: string },
-): Line[] {
-  const isLast = (line: Line) => ranksLast(memoryOf(line));
-  const isPinned = (line: Line) => line.part === "profile" && memoryOf(line).pinned;
-  const others = lines.filter((line) => !isLast(line) && !isPinned(line));
-  const first = bestAsked(others, options);
-  const unasked = others.filter((line) => !first.includes(line));
-  return [...lines.filter(isPinned), ...first, ...unasked, ...lines.filter(isLast)];
-}
-
-function bestAsked(
-  lines: readonly Line[],
-  { budgetTokens, asked, timeZone }: Parameters<typeof inOrder>[1],
-): Line[] {
+  budgetTokens: number,
+  asked: readonly string[],
+): ReadonlySet<Line> {
+  const pinned = lines.filter(({ part, memory }) => part === "profile" && memory.pinned);
+  const last = lines.filter(({ memory }) => ranksLast(memory));
+  const others = lines.filter((line) => !pinned.includes(line) && !last.includes(line));
   const fitting = asked.flatMap(
-    (id) => lines.find((line) => line.part === "profile" && memoryOf(line).id === id) ?? [],
+    (id) => others.find(({ part, memory }) => part === "profile" && memory.id === id) ?? [],
   );
-  const found = lines.filter(
+  const matches = others.filter(
     ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
   );
   let leftTokens = budgetTokens * askedShare;
-  return [...fitting, ...found].filter((line) => {
-    const tokens = lineTokens(lineOf(line.part, memoryOf(line), 0, timeZone));
+  const best = [...fitting, ...matches].filter(({ text }) => {
+    const tokens = lineTokens(text);
     if (tokens > leftTokens) return false;
     leftTokens -= tokens;
     return true;
   });
+  return new Set([...pinned, ...best, ...others, ...last]);
 }
 
 /** What a change tells in full stays: it is no line of `order`. */
-function fittingMemories(whole: Recalled, order: readonly Line[], budgetTokens: number): Recalled {
-  const candidates = new Set(order.map(keyOf));
+function fittingMemories(
+  whole: Recalled,
+  order: ReadonlySet<Line>,
+  budgetTokens: number,
+): Recalled {
+  const candidates = new Set([...order].map(({ key }) => key));
   const withLines = (lines: readonly Line[]): Recalled => {
-    const kept = new Map(lines.map((line) => [keyOf(line), line.shown]));
+    const kept = new Map(lines.map(({ key, memory }) => [key, memory]));
     const lists = memoryParts.map((part) => {
       const list = whole.memories[part].flatMap((shown) => {
-        const key = keyOf({ part, shown });
-        return kept.get(key) ?? (candidates.has(key) ? [] : [shown]);
+        const key = keyOf(part, shownMemory(shown));
+        const memory = kept.get(key);
+        if (memory === undefined) return candidates.has(key) ? [] : [shown];
+        return "memory" in shown ? { ...shown, memory } : memory;
       });
       return [part, list] as const;
     });
-    const omitted = whole.memories.omitted + order.length - lines.length;
+    const omitted = whole.memories.omitted + order.size - lines.length;
     return { ...whole, memories: { ...whole.memories, ...Object.fromEntries(lists), omitted } };
   };
   const taken: Line[] = [];
@@ -159,15 +176,16 @@ function fittingMemories(whole: Recalled, order: readonly Line[], budgetTokens: 
   const written = new Set<string>();
   let usedTokens = 0;
   const takes = (line: Line): boolean => {
-    const memory = memoryOf(line);
-    const section = sectionOf(line.part, memory);
+    const section = sectionOf(line.part, line.memory);
     const isNew = !sections.has(section);
-    const isNote = line.part === "notes";
-    const place = isNote ? taken.filter(({ part }) => part === "notes").length : 0;
-    const text = lineOf(line.part, memory, place, whole.timeZone);
+    let { text } = line;
+    if (line.part === "notes") {
+      const place = taken.filter(({ part }) => part === "notes").length;
+      text = lineOf(line.part, line.memory, place, whole.timeZone);
+    }
     let tokens = usedTokens;
     // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
-    if (taken.length === 0 || (isNew && isNote)) tokens = tokensWith(line);
+    if (taken.length === 0 || (isNew && line.part === "notes")) tokens = tokensWith(line);
     else if (!written.has(text)) tokens += lineTokens(text) + (isNew ? headingTokens(section) : 0);
     if (wholeTokens(tokens) > budgetTokens) return false;
     written.add(text);
@@ -178,8 +196,15 @@ function fittingMemories(whole: Recalled, order: readonly Line[], budgetTokens: 
   };
   for (const line of order) {
     if (takes(line) || line.part !== "relevant" || line.place > 0) continue;
-    const cut = cutToFit(line, (shorter) => tokensWith(shorter) <= budgetTokens);
-    if (cut) takes(cut);
+    const cut = (characters: number): Line => {
+      const memory = { ...line.memory, text: clipped(line.memory.text, characters) };
+      return { ...line, memory, text: lineOf(line.part, memory, 0, whole.timeZone) };
+    };
+    const longest = line.memory.text.length - 1;
+    if (longest < shortestCut) continue;
+    const fits = (characters: number) => tokensWith(cut(characters)) <= budgetTokens;
+    const characters = mostThatFit(shortestCut, longest, fits);
+    if (characters !== null) takes(cut(characters));
   }
   // The notice of omitted memories changes its length with the count.
   while (taken.length > 0 && tokensWith() > budgetTokens) taken.pop();
@@ -188,15 +213,3 @@ function fittingMemories(whole: Recalled, order: readonly Line[], budgetTokens: 
 
 /** Shorter cuts say nothing. */
 const shortestCut = 40;
-
-function cutToFit(line: Line, fits: (line: Line) => boolean): Line | null {
-  const { text } = memoryOf(line);
-  const cut = (characters: number): Line => {
-    const shorter = { ...memoryOf(line), text: clipped(text, characters) };
-    const { shown } = line;
-    return { ...line, shown: "memory" in shown ? { ...shown, memory: shorter } : shorter };
-  };
-  if (text.length <= shortestCut) return null;
-  const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));
-  return characters === null ? null : cut(characters);
-}

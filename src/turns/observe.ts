@@ -119,53 +119,42 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     const { scope, threadId: thread_id, agent } = (ids && place) || {};
     return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
   };
-  const inSpan = <Result>(
-    { name, step, op }: Observed,
-    place: SpanPlace | undefined,
-    call: Call<Result>,
-  ) =>
-    withSpan(`mnemograph.${name}`, async (set) => {
-      if (!set) return call(db);
-      set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
-      const counting = countRoundTrips(db);
-      const tokens = { input_tokens: 0, output_tokens: 0 };
-      const count = ({ inputTokens, outputTokens }: TokenUsage) => {
-        tokens.input_tokens += inputTokens;
-        tokens.output_tokens += outputTokens;
-      };
-      try {
-        const called = await spanTokens.run(count, () => call(counting.db));
-        const { status = "ok", attributes = {}, error, place: found } = called.report;
-        set(prefixed({ ...attributes, ...placed(found), status, error }));
-        return called;
-      } finally {
-        // Background graphs have their own connection.
-        const roundTrips = counting.roundTrips();
-        if (roundTrips > 0) set(prefixed({ round_trips: roundTrips }));
-        if (tokens.input_tokens > 0) set(prefixed(tokens));
-      }
-    });
-  return async (observed, work, report, place) => {
+  return async ({ name, step, op }, work, report, place) => {
     const startedAt = performance.now();
-    const measure = (code: string | null | undefined) =>
-      measureCall(observed.name, (performance.now() - startedAt) / 1_000, code);
+    let code: string | null | undefined;
     try {
-      const called = await inSpan(observed, place, async (on) => {
-        const result = await work(on);
-        return { result, report: report?.(result) ?? {} };
+      return await withSpan(`mnemograph.${name}`, async (set) => {
+        const reported = (result: Awaited<ReturnType<typeof work>>) => {
+          const { status = "ok", attributes, error, place: found } = report?.(result) ?? {};
+          code = error;
+          set?.(prefixed({ ...attributes, ...placed(found), status, error }));
+          return result;
+        };
+        if (!set) return reported(await work(db));
+        set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
+        const counting = countRoundTrips(db);
+        const tokens = { input_tokens: 0, output_tokens: 0 };
+        const count = ({ inputTokens, outputTokens }: TokenUsage) => {
+          tokens.input_tokens += inputTokens;
+          tokens.output_tokens += outputTokens;
+        };
+        try {
+          return reported(await spanTokens.run(count, () => work(counting.db)));
+        } finally {
+          // Background graphs have their own connection.
+          const roundTrips = counting.roundTrips();
+          if (roundTrips > 0) set(prefixed({ round_trips: roundTrips }));
+          if (tokens.input_tokens > 0) set(prefixed(tokens));
+        }
       });
-      measure(called.report.error);
-      return called.result;
     } catch (error) {
-      measure(codeOf(error));
+      code = codeOf(error);
       throw error;
+    } finally {
+      measureCall(name, (performance.now() - startedAt) / 1_000, code);
     }
   };
 }
-
-type Call<Result> = (
-  db: Database,
-) => Promise<{ readonly result: Result; readonly report: SpanReport }>;
 
 function prefixed(values: NonNullable<SpanReport["attributes"]>) {
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ShownContext } from "../conversation/shown-turns.js";
 import { nonBlank, parseInput } from "../text/parse-input.js";
 import { memoryBlock } from "./memory-block.js";
-import type { RecallInput } from "./recall.js";
+import type { RecallInput } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
 import { shownBy } from "./shown-by.js";
 import { type InjectAs, injectAsSchema, turnMessages } from "./turn-messages.js";

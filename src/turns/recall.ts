@@ -1,100 +1,26 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { z } from "zod";
-import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { closeEdited } from "../edits/close-edited.js";
 import { MemoryError } from "../errors.js";
-import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
-import { appNotes, type NotesOptions } from "../notes/notes-options.js";
-import type { Runtime } from "../runtime.js";
-import {
-  isDelegatedThread,
-  parseAddressed,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
-import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
-import { defaultKinds } from "../search/query-memories.js";
-import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
-import {
-  type RecallMode,
-  recallModeSchema,
-  type SearchRuntime,
-} from "../search/retrieval-options.js";
+import { appNotes } from "../notes/notes-options.js";
+import { isDelegatedThread, threadForbidden } from "../scope/scope.js";
+import { questionVector } from "../search/read-question.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
-import { headOf, isStorable } from "../text/storable-text.js";
-import { dayIn, timeZoneField } from "../text/time-zone.js";
-import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
+import { dayIn } from "../text/time-zone.js";
+import { findRecall, type RecallResult } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { readHeld } from "./held-words.js";
-import { partOf, type Recalled } from "./recalled.js";
+import {
+  type RecallInput,
+  type RecallRequest,
+  type RecallRuntime,
+  readRequest,
+} from "./recall-request.js";
+import type { Recalled } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
 import { durations } from "./shown-by.js";
-
-/** The newest ones identify a branch. */
-export const mostMessageIds = 10_000;
-
-const inputSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  /**
-   * The user's current words, up to 10,000 characters.
-   * @default none: shows the most important memories
-   */
-  query: z.string().optional(),
-  /** The user's, for days in `query` and in the prompt: "Europe/Lisbon". @default retrieval.timeZone */
-  timeZone: timeZoneField.optional(),
-  /** Recalls only this agent's categories. @default no restriction */
-  agent: z.string().optional(),
-  /** Recalls only memories of at least this trust; the conversation stays. @default any */
-  minTrust: minTrustField,
-  /**
-   * Ids of one branch: selects the latest summary that ends with one of them, or before all of
-   * them.
-   */
-  messageIds: z.array(z.string()).max(mostMessageIds).readonly().optional(),
-  /** "passive": the conversation alone, no memories. @default "active" */
-  mode: recallModeSchema.optional(),
-  /** The caller's messages, which replace the transcript's by id. @default none */
-  state: z
-    .array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null))
-    .readonly()
-    .optional(),
-});
-
-export interface RecallInput
-  extends ThreadAddress,
-    Omit<z.input<typeof inputSchema>, keyof ThreadAddress> {}
-
-const mostCharacters = 10_000;
-/** Nobody would read more lines. */
-const shownChanges = 3;
-/** A short profile line: "- tea: green". */
-const fewestSlotTokens = 5;
-/**
- * A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws
- * plans."
- */
-const fewTokens = 25;
-/** No user answers more questions. */
-const shownConsents = 3;
-/** The budget cuts them: in an outage of its model, extraction reads none for hours. */
-const shownUnread = 30;
-
-type RecallRuntime = SearchRuntime &
-  Runtime<{
-    readonly summaries: SummaryOptions;
-    readonly preset: Preset;
-    readonly context: ContextOptions;
-    readonly notes: NotesOptions;
-    readonly consent: { readonly ask: string };
-    readonly lifecycle: { readonly purgeAfterMs: number };
-  }>;
 
 /**
  * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops
@@ -121,7 +47,10 @@ export async function recall(
   // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
   // important. A second statement opens a new one.
   if (mustFold(first.found, recalled)) {
-    const folded = await findInTime(deps, { ...request, isFolded: true });
+    const folded = await findInTime(deps, {
+      ...request,
+      limits: { ...request.limits, epochBytes: null },
+    });
     recalled = await recalledOf(deps, request, folded);
   }
 
@@ -130,55 +59,6 @@ export async function recall(
 
   // Plan, print: each way in does it where it makes its prompt, by `turnMessages` or `memoryBlock`.
   return recalled;
-}
-
-/** Whose memory a turn recalls, for which words, and what its caller holds. */
-interface RecallRequest
-  extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
-  readonly mode: RecallMode;
-  readonly query: string;
-  readonly question: EmbeddedQuestion;
-  readonly timeZone: string;
-  readonly categories: readonly string[];
-  /** Each reader has epochs of its own. */
-  readonly reader: readonly string[];
-  /** The caller's messages by id, and what users and assistants say in them. */
-  readonly held: ReadonlyMap<string, BaseMessage>;
-  readonly words: ReadonlyMap<string, string>;
-  readonly heldIds: readonly string[];
-  readonly heldChecks: readonly (number | null)[];
-  readonly isForTask: boolean;
-  /** Opens an epoch, whatever is shown. */
-  readonly isFolded?: boolean;
-}
-
-async function readRequest(
-  deps: RecallRuntime,
-  input: RecallInput,
-  isForTask: boolean,
-): Promise<RecallRequest> {
-  const {
-    state = [],
-    agent,
-    mode = "active",
-    ...given
-  } = parseAddressed(inputSchema, input, "recall");
-  const { policy, retrieval } = deps.config;
-  const isPassive = mode === "passive";
-  const query = isPassive ? "" : headOf(given.query ?? "", mostCharacters);
-  const categories = isPassive ? [] : [...readableCategories(policy, agent ?? null)];
-  return {
-    ...given,
-    mode,
-    query,
-    question: { ...readQuestion(deps, query, given.timeZone), vector: null },
-    timeZone: given.timeZone ?? retrieval.timeZone,
-    categories,
-    // No category has a space.
-    reader: given.minTrust ? [...categories, `trust ${given.minTrust}`] : categories,
-    ...(await readHeld(deps.redactor, state)),
-    isForTask,
-  };
 }
 
 /** Seldom twice: what rests on words that the user has edited is closed before it is shown. */
@@ -266,7 +146,7 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
 
   if (epoch.addedOmitted === 0) return false;
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
-  for (const { id } of partOf(epoch.added, "profile")) shownIds.add(id);
+  for (const { id } of epoch.added.profile ?? []) shownIds.add(id);
   return found.profile
     .slice(0, leastShown + 1)
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);
@@ -285,54 +165,6 @@ function messagesShown(
   return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
-function statementOf({ config }: RecallRuntime, request: RecallRequest): RecallSearch {
-  const { scope, threadId, messageIds, query, question, reader, categories } = request;
-  const { heldIds, heldChecks, isForTask } = request;
-  // A task shows nothing of earlier ones, so it continues no epoch.
-  const isAlone = request.isFolded || isDelegatedThread(threadId);
-  const { budgetTokens, minSlotImportance } = config.retrieval;
-  const filter = withTrust(noFilter, request.minTrust);
-  const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
-  return {
-    // No recorded message has an unstorable id.
-    address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds, heldChecks },
-    limits: { ...readLimits(config), ...(isAlone && { epochBytes: null }) },
-    reader,
-    filter,
-    asked: query.trim() === "" ? null : { question, search },
-    known: {
-      categories,
-      ...categoriesShown(config.policy, categories),
-      minImportance: minSlotImportance,
-      most: Math.ceil(budgetTokens / fewestSlotTokens),
-      rest: Math.ceil(budgetTokens / fewTokens),
-    },
-    notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
-    changes: shownChanges,
-    consents: config.consent.ask === "tool" && !isForTask ? shownConsents : 0,
-    // Messages have no category yet: only agents that may read all of them see these.
-    unread:
-      scope.userId !== undefined &&
-      categories.length === config.policy.categories.size &&
-      !isForTask
-        ? shownUnread
-        : 0,
-  };
-}
-
-function categoriesShown({ categories }: CategoryPolicy, names: readonly string[]) {
-  const isWhole = (name: string) => categories.get(name)?.context === "all";
-  return {
-    shownWhole: names.filter(isWhole),
-    lengths: names.map((name) =>
-      isWhole(name) ? null : (categories.get(name)?.rag_length ?? null),
-    ),
-  };
-}
-
-const askedKinds = defaultKinds.filter((kind) => kind !== "note");
-/** Enough for the best hits and episodes. */
-const candidateLimit = 30;
 const emptyConversation: Conversation = {
   summary: null,
   processing: null,
@@ -348,21 +180,19 @@ const emptyConversation: Conversation = {
 };
 
 async function findInTime(deps: RecallRuntime, request: RecallRequest) {
-  const { db, config, logger } = deps;
-  const { timeoutMs } = config.retrieval;
-  const statement = statementOf(deps, request);
+  const { scope, threadId, isForTask } = request;
+  const { timeoutMs } = deps.config.retrieval;
   try {
     const question = { ...request.question, vector: await questionVector(deps, request.query) };
-    const asked = statement.asked && { ...statement.asked, question };
-    const found = await findRecall(db, { ...statement, asked }, timeoutMs);
-    const always = request.isForTask ? { ...found, rest: [] } : found;
-    return { found: always, question, timedOut: false };
+    const found = await findRecall(deps.db, { ...request, question }, timeoutMs);
+    return { found: isForTask ? { ...found, rest: [] } : found, question, timedOut: false };
   } catch (error) {
-    if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
+    if (request.search === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
-  const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
-  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
-  const { scope, threadId } = request;
+  const found = await findRecall(deps.db, { ...request, search: null }, timeoutMs);
+  deps.logger.warn(
+    `recall found nothing for the question within ${timeoutMs} ms and goes on without`,
+  );
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await deps.record({ scope, threadId, ...event });
   return { found, question: request.question, timedOut: true };

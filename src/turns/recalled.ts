@@ -72,7 +72,7 @@ interface Epoch {
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
   /** What is always shown and became known since the epoch began, as far as no turn showed it. */
-  readonly added: ShownMemories;
+  readonly added: Partial<Pick<RecalledMemories, "profile" | "notes">>;
   /** How many of these are over budget. */
   readonly addedOmitted: number;
   readonly readable: readonly string[];
@@ -138,6 +138,13 @@ export const memoryParts: readonly BlockPart[] = [
   "rest",
 ];
 
+export const shownMemory = (shown: MemoryItem | MemoryHit): MemoryItem =>
+  "memory" in shown ? shown.memory : shown;
+
 export function partOf(memories: ShownMemories, part: BlockPart): readonly MemoryItem[] {
-  return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
+  return (memories[part] ?? []).map(shownMemory);
+}
+
+export function allOf(memories: ShownMemories): readonly MemoryItem[] {
+  return memoryParts.flatMap((part) => partOf(memories, part));
 }

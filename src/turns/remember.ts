@@ -57,11 +57,16 @@ export async function remember(
   });
   const { recorded, lastSeq, threadRef: ref, extractInMs } = thread;
 
-  // Mark an episode as due, and claim a summary, once the turn is whole.
+  // Mark an episode as due once the turn is whole.
   const waits = await waitReason(deps, input, thread);
   const hasEpisode = waits === null && isEpisodeDue(memories, thread);
   if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
-  const start = waits === null ? await claimDueSummary(deps, input, thread) : notStarted(waits);
+
+  // Claim a summary, if one is due.
+  const start =
+    waits === null
+      ? await claimDueSummary(deps, input, thread)
+      : ({ started: false, reason: waits } as const);
 
   // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
   const due: DueJob[] = [];
@@ -81,8 +86,6 @@ export async function remember(
   };
 }
 
-const notStarted = (reason: UnstartedReason) => ({ started: false, reason }) as const;
-
 /** Null once the turn is whole and has a model to work for it. */
 async function waitReason(
   { db, hasModel }: RememberRuntime,
@@ -95,14 +98,13 @@ async function waitReason(
 }
 
 function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
-  const range = memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories));
-  return !!range;
+  return memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories)) !== null;
 }
 
 async function claimDueSummary(deps: RememberRuntime, input: RecordInput, thread: RecordedTurn) {
-  if (await isSummarisedByOthers(deps, input, thread)) return notStarted("others_summary");
-  const { db, logger, config } = deps;
-  return startSummary({ db, logger, summaries: config.summaries }, thread, input.threadId);
+  if (await isSummarisedByOthers(deps, input, thread))
+    return { started: false, reason: "others_summary" } as const;
+  return startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId);
 }
 
 async function isSummarisedByOthers(
@@ -113,10 +115,10 @@ async function isSummarisedByOthers(
   if (since !== "now") return since !== null;
   logger.info(
     `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
-    { threadId, step: "summarize" },
+    { threadId, step: "summaries" },
   );
   const event = {
-    step: "summarize",
+    step: "summaries",
     op: "create",
     status: "skipped",
     detail: "others_summary",

@@ -12,17 +12,8 @@ import type { EmbeddedQuestion } from "../search/read-question.js";
 import { rerank } from "../search/rerank.js";
 import type { RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
 import type { RecallResult } from "./find-recall.js";
-import { lineOf, lineTokens } from "./prompt-plan.js";
-import {
-  type EarlierAdditions,
-  memoryParts,
-  partOf,
-  type RecalledMemories,
-  type ShownMemories,
-} from "./recalled.js";
-
-const allOf = (shown: ShownMemories): readonly MemoryItem[] =>
-  memoryParts.flatMap((part) => partOf(shown, part));
+import { lineOf, lineTokens } from "./memory-block.js";
+import { allOf, type EarlierAdditions, type RecalledMemories } from "./recalled.js";
 
 /**
  * An open epoch keeps its block and adds new matches, and what is always shown and became known
@@ -68,24 +59,11 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   const left = categoryRoom(policy);
   for (const memory of found.profile) if (memory.pinned) left(memory);
   const room = (memory: MemoryItem) => pinned.has(memory.id) || left(memory);
-  const lists = {
-    profile: { most: Number.POSITIVE_INFINITY, shown: [] as typeof hits },
-    relevant: { most: retrieval.topK, shown: [] as typeof hits },
-    episodes: { most: retrieval.topEpisodes, shown: [] as typeof hits },
-  };
-  for (const hit of hits) {
-    const { id, kind } = hit.memory;
-    const list = always.has(id) ? "profile" : kind === "episode" ? "episodes" : "relevant";
-    const { most, shown } = lists[list];
-    if (shown.length < most && room(hit.memory)) shown.push(hit);
-  }
-  const asked = new Set(hits.map(({ memory }) => memory.id));
-  const fits = lists.profile.shown.map(({ memory }) => memory.id);
-  const fitting = new Set(fits);
+  const { asked, relevant, episodes } = chooseHits(retrieval, hits, always, room);
+  const hitIds = new Set(hits.map(({ memory }) => memory.id));
   const profile = found.profile.filter((memory) =>
-    asked.has(memory.id) ? fitting.has(memory.id) : room(memory),
+    hitIds.has(memory.id) ? asked.includes(memory.id) : room(memory),
   );
-  const [relevant, episodes] = [lists.relevant.shown, lists.episodes.shown];
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const linked = withRelated(relevant, found.candidates, [...found.profile, ...chosen]);
   const related = linked.flatMap((hit) => hit.related ?? []).filter(room);
@@ -93,21 +71,38 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   const others = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
   // A broad question asks for all there is.
   const rest = found.broad ? others : headWithin(others, retrieval);
-  const shown = {
-    profile,
-    relevant,
-    episodes,
-    related,
-    rest,
-    notes: found.notes.filter(room),
-    omitted: 0,
-  };
-  const omitted = {
-    omitted: omittedOf(found, shown),
+  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room) };
+  // `knownCount` counts facts, insights and pinned episodes.
+  const counted = allOf(shown).filter(
+    ({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"),
+  );
+  const memories: RecalledMemories = {
+    ...shown,
+    omitted: Math.max(0, found.knownCount - counted.length),
     ...(found.knownCut && { omittedAtLeast: true }),
   };
-  const memories: RecalledMemories = { ...shown, ...omitted };
-  return { memories, asked: fits };
+  return { memories, asked };
+}
+
+/** As many of `hits` as fit: those that are always shown by id, matches, and episodes. */
+function chooseHits(
+  { topK, topEpisodes }: RetrievalOptions,
+  hits: readonly MemoryHit[],
+  always: ReadonlySet<string>,
+  room: (memory: MemoryItem) => boolean,
+) {
+  const asked: string[] = [];
+  const relevant: MemoryHit[] = [];
+  const episodes: MemoryHit[] = [];
+  for (const hit of hits) {
+    const { memory } = hit;
+    if (always.has(memory.id)) {
+      if (room(memory)) asked.push(memory.id);
+    } else if (memory.kind === "episode") {
+      if (episodes.length < topEpisodes && room(memory)) episodes.push(hit);
+    } else if (relevant.length < topK && room(memory)) relevant.push(hit);
+  }
+  return { asked, relevant, episodes };
 }
 
 /** The first of `memories`, up to `fallbackTokens`, without those that are too long. */
@@ -124,46 +119,35 @@ function headWithin(
   });
 }
 
-/** `knownCount` counts facts, insights and pinned episodes. */
-function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
-  const known = memoryParts
-    .flatMap((part) => partOf(shown, part))
-    .filter(
-      ({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"),
-    );
-  return Math.max(0, knownCount - known.length);
-}
-
+/** Episodes need no word of a question that they are near enough to by their vectors. */
 function fittingHits(
-  runtime: SearchRuntime,
+  { config, clock }: SearchRuntime,
   asked: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
-  const { retrieval } = runtime.config;
-  const { maxEpisodeDistance } = retrieval;
+  const { threshold, maxEpisodeDistance } = config.retrieval;
   const leastEpisode =
     maxEpisodeDistance === undefined
       ? leastSimilarity(asked.vector?.space ?? null, "episode")
       : 1 - maxEpisodeDistance;
-  const question = { ...asked, now: runtime.clock(), threshold: retrieval.threshold };
-  const isNear = ({ memory, similarity }: MemoryCandidate) =>
-    asked.vector !== null &&
-    memory.kind === "episode" &&
-    similarity !== null &&
-    similarity >= leastEpisode;
-  const near = candidates.filter(isNear);
-  // More distant episodes are found by their words alone.
-  const others = candidates
-    .filter((candidate) => !isNear(candidate))
-    .map((candidate) =>
-      candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
-    );
+  const near: MemoryCandidate[] = [];
+  const others: MemoryCandidate[] = [];
+  for (const candidate of candidates) {
+    const { memory, similarity } = candidate;
+    if (memory.kind !== "episode") others.push(candidate);
+    else if (asked.vector !== null && similarity !== null && similarity >= leastEpisode)
+      near.push(candidate);
+    // More distant episodes are found by their words alone.
+    else others.push({ ...candidate, similarity: null });
+  }
+  const question = { ...asked, now: clock(), threshold };
   const found = rankMemories(others, question);
+  const isEpisode = ({ memory }: MemoryHit) => memory.kind === "episode";
   const episodes = [
-    ...found.filter(({ memory }) => memory.kind === "episode"),
-    ...rankMemories(near, { ...question, threshold: retrieval.threshold ?? 0 }),
+    ...found.filter(isEpisode),
+    ...rankMemories(near, { ...question, threshold: threshold ?? 0 }),
   ].toSorted((first, second) => second.score - first.score);
-  return [...found.filter(({ memory }) => memory.kind !== "episode"), ...episodes];
+  return [...found.filter((hit) => !isEpisode(hit)), ...episodes];
 }
 
 /** Of the parts that the opening turn shows in the block, later turns add what is new. */
@@ -192,23 +176,15 @@ function earlierInEpoch({ conversation, shown, told }: RecallResult) {
     const parts = isBlocks ? block : added;
     parts[part] = [...(parts[part] ?? []), memory];
   }
-  const earlier = [...turns].flatMap(([messageId, memories]) => {
+  const earlier = [...turns].flatMap(([messageId, memories]): EarlierAdditions | never[] => {
     const news = told.find((turn) => turn.messageId === messageId);
-    const isEmpty = news === undefined && Object.keys(memories).length === 0;
-    return isEmpty ? [] : [additionsOf(messageId, memories, news)];
+    if (news === undefined && Object.keys(memories).length === 0) return [];
+    const { since = 0, count = 0, omitted = 0, day = null } = news?.news ?? {};
+    const { changes: top = [], consents = [], unread = [] } = news ?? {};
+    const changes = { since, revision: since, count, top };
+    return { messageId, memories, changes, consents, unread, omitted, day };
   });
   return { block, earlier, toldIds };
-}
-
-function additionsOf(
-  messageId: string,
-  memories: Parts,
-  told: RecallResult["told"][number] | undefined,
-): EarlierAdditions {
-  const { since = 0, count = 0, omitted = 0, day = null } = told?.news ?? {};
-  const { changes: top = [], consents = [], unread = [] } = told ?? {};
-  const changes = { since, revision: since, count, top };
-  return { messageId, memories, changes, consents, unread, omitted, day };
 }
 
 /** Whether something that the epoch told has been deleted since: a prompt could not repeat it. */

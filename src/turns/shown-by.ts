@@ -1,6 +1,6 @@
 import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
 import { bestSimilarity } from "../memories/item/memory.js";
-import { planPrompt } from "./prompt-plan.js";
+import { planPrompt } from "./memory-block.js";
 import { type Additions, partOf, type Recalled, type ShownMemories } from "./recalled.js";
 
 /** Milliseconds that a recall took, by its epoch: copies of what it found have the same. */
@@ -40,26 +40,20 @@ function idsOf(shown: ShownMemories) {
   );
 }
 
-/** Null if the turn was told nothing beside memories. */
+/** Undefined if the turn was told nothing beside memories. */
 function newsOf(
-  { changes, consents, unread, omitted }: Additions,
+  { changes: { since, count, top }, consents, unread, omitted }: Additions,
   day: string | null,
-): ShownNews | null {
-  const { top, since, count } = changes;
-  const news: ShownNews = {
-    ...(top.length > 0 && {
-      since,
-      count,
-      changes: top.map(({ rev, event, insteadId }) => [rev, event, insteadId]),
-    }),
-    ...(consents.length > 0 && {
-      consents: consents.map(({ id, currentId }) => [id, currentId]),
-    }),
-    ...(unread.length > 0 && {
-      unread: unread.map(({ place: [threadRef, seq] }) => [threadRef, seq]),
-    }),
-    ...(omitted > 0 && { omitted }),
-    ...(day !== null && { day }),
-  };
-  return Object.keys(news).length === 0 ? null : news;
+): ShownNews | undefined {
+  const news: ShownNews = {};
+  if (top.length > 0) {
+    news.since = since;
+    news.count = count;
+    news.changes = top.map(({ rev, event, insteadId }) => [rev, event, insteadId]);
+  }
+  if (consents.length > 0) news.consents = consents.map(({ id, currentId }) => [id, currentId]);
+  if (unread.length > 0) news.unread = unread.map(({ place: [ref, seq] }) => [ref, seq]);
+  if (omitted > 0) news.omitted = omitted;
+  if (day !== null) news.day = day;
+  return Object.keys(news).length === 0 ? undefined : news;
 }

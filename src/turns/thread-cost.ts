@@ -4,8 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import { parseAddressed, type Scope, threadForbidden } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
-import { frameBytes } from "./memory-block.js";
-import { episodeCharacters } from "./prompt-plan.js";
+import { episodeCharacters, frameBytes } from "./memory-block.js";
 
 /** Tokens of answered calls: the recorded messages of assistants. */
 interface CallCosts {

@@ -2,13 +2,18 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { answeredCalls } from "../conversation/answered-calls.js";
 import { conversationContext } from "../conversation/conversation-context.rule.js";
-import { asRecalled, memoryBlockId, memoryMessage } from "../conversation/recalled-mark.js";
+import {
+  asRecalled,
+  hasMark,
+  isMemoryMessage,
+  memoryBlockId,
+  memoryMessage,
+  saidMessage,
+} from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
-import { memoryBlock, printPrompt } from "./memory-block.js";
-import { withoutTold } from "./prompt-plan.js";
+import { memoryBlock, printPrompt, withoutTold } from "./memory-block.js";
 import { memoryParts, partOf, type Recalled } from "./recalled.js";
-import { keepPrefix, saidInState } from "./said-in-state.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -114,13 +119,10 @@ function withBlock(
   if (block === null) return instructions;
   const parts = instructions.flatMap(({ content }) => contentParts(content));
   const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
-  return [asRecalled(new SystemMessage({ content, id: blockId(talk) }))];
-}
-
-/** Agents merge messages by id, so the block must not replace a client's message. */
-function blockId(talk: readonly BaseMessage[]): string {
-  const taken = talk.some((message) => message.id === memoryBlockId);
-  return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
+  // Agents merge messages by id, so the block must not replace a client's message.
+  const isTaken = talk.some(({ id }) => id === memoryBlockId);
+  const id = isTaken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
+  return [asRecalled(new SystemMessage({ content, id }))];
 }
 
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
@@ -128,7 +130,7 @@ function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): Base
     typeof message.content === "string"
       ? `${prefix}${message.content}`
       : [{ type: "text" as const, text: prefix }, ...message.content];
-  return asRecalled(withFields(message, { content }), isSaid ? { from: prefix.length } : {});
+  return asRecalled(withFields(message, { content }), isSaid ? prefix.length : null);
 }
 
 /** Omits what an earlier turn was shown and a node returned. */
@@ -177,4 +179,37 @@ function instructionsOf(said: readonly BaseMessage[], { gap }: Recalled): BaseMe
 
 function isSystem(message: BaseMessage): boolean {
   return message.getType() === "system";
+}
+
+/**
+ * What prompts put before a user's words, by epoch: copies of a recall share it. Not in the state,
+ * which is checkpointed, out of reach of forgetting.
+ */
+const prefixes = new WeakMap<Recalled["epoch"], Set<string>>();
+
+function keepPrefix({ epoch }: Recalled, prefix: string): void {
+  const kept = prefixes.get(epoch) ?? new Set();
+  prefixes.set(epoch, kept.add(prefix));
+}
+
+/**
+ * Null for recalled messages. Changes a user's words only after a mark, or after what this turn put
+ * before them.
+ */
+export function saidInState(
+  message: BaseMessage,
+  recalled: Recalled | null | undefined,
+): BaseMessage | null {
+  if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
+  if (message.getType() !== "human" || hasMark(message)) return saidMessage(message);
+  if (isMemoryMessage(message) || (recalled && hasPrefix(message, recalled)))
+    return saidMessage(message);
+  return message;
+}
+
+function hasPrefix(message: BaseMessage, { epoch }: Recalled): boolean {
+  const kept = [...(prefixes.get(epoch) ?? [])];
+  if (kept.length === 0) return false;
+  const text = messageText(message);
+  return kept.some((prefix) => text.startsWith(prefix));
 }

@@ -11,10 +11,10 @@ import {
 } from "../scope/scope-predicates.js";
 import { keepDays, refillMs, tokensPerUnit } from "./energy-options.js";
 
-/** The purpose of a background call. The last four wait while a tenant's energy is low. */
+/** The kind of work that a call was for. The last four wait while a tenant's energy is low. */
 export type UsageKind =
-  | ("summary" | "facts" | "episode" | "procedure")
-  | ("note" | "compaction" | "insights" | "consolidation");
+  | ("summaries" | "facts" | "episodes" | "procedure")
+  | ("notes" | "compaction" | "insights" | "consolidation");
 
 export interface UsageOf {
   readonly scope: Scope;

@@ -80,12 +80,12 @@ describe("sensitive fields", () => {
       {
         key: "city",
         value: "Porto",
-        proposedBy: "worker:extract",
+        proposedBy: "worker:facts",
         status: "pending",
         source: { threadId: thread.threadId, seqs: [0], quote: "I live in Porto" },
       },
     ]);
-    expect(await eventsOf(db, thread, "extract")).toContain("classify ok proposed");
+    expect(await eventsOf(db, thread, "facts")).toContain("classify ok proposed");
     expect(await memory.stats({ scope })).toMatchObject({ written: 1, rejected: 0 });
     await say(memory, thread, "I live in Porto.");
     expect(await memory.consents.list({ scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);

@@ -44,7 +44,7 @@ describe("consolidation", () => {
     const [entry, ...earlier] = await memory.memories.history({ scope, id: gone });
     expect(entry).toMatchObject({
       event: "MERGE",
-      actor: "worker:consolidate",
+      actor: "worker:consolidation",
       new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
     });
     const { changes } = await memory.changes.list({ scope, since: 2 });

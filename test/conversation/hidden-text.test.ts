@@ -116,7 +116,7 @@ describe("summaries of tools' results", () => {
     expect(recalled.summary?.text).not.toMatch(/Ignore|##/);
     const block = memoryBlock(recalled) ?? "";
     expect(block.match(/<\/memory>/g)).toHaveLength(1);
-    expect(await eventsOf(db, thread, "summarize")).toContain("create ok instruction");
+    expect(await eventsOf(db, thread, "summaries")).toContain("create ok instruction");
   });
 
   it("A summary that has nothing but instructions fails", async () => {

@@ -91,14 +91,14 @@ describe("events", () => {
     now = new Date("2035-05-02T00:01:00Z");
     await internalApi(memory).emit({ ...event, step: "tool", category: "goals" });
     await internalApi(memory).emit({ ...event, step: "recall" });
-    await internalApi(memory).emit({ ...event, step: "extract", op: "classify" });
+    await internalApi(memory).emit({ ...event, step: "facts", op: "classify" });
     const by = async (...fields: Parameters<typeof memory.events.count>[0]["by"][]) =>
       Promise.all(fields.map((field) => memory.events.count({ scope, by: field })));
     const counted = (field: string, ...counts: [value: string | null, count: number][]) =>
       counts.map(([value, count]) => ({ [field]: value, count }));
     expect(await by("node", "step", "status", "category", "day")).toEqual([
       counted("node", ["context", 4], ["hotpath", 1]),
-      counted("step", ["recall", 3], ["extract", 1], ["tool", 1]),
+      counted("step", ["recall", 3], ["facts", 1], ["tool", 1]),
       counted("status", ["ok", 4], ["error", 1]),
       counted("category", [null, 4], ["goals", 1]),
       counted("day", ["2035-05-02", 3], ["2035-05-01", 2]),
@@ -111,7 +111,7 @@ describe("events", () => {
     ]);
     const all = await memory.events.list({ scope });
     expect(all.map(({ node, step, op }) => `${node} ${step} ${op}`)).toEqual([
-      "hotpath extract classify",
+      "hotpath facts classify",
       "context recall search",
       "context tool search",
       "context recall search",

@@ -35,7 +35,7 @@ describe("log lines", () => {
     }
     await memory.idle();
     const learned = logger.lines.filter(
-      ({ fields }) => fields.step === "extract" && fields.memoryIds !== undefined,
+      ({ fields }) => fields.step === "facts" && fields.memoryIds !== undefined,
     );
     expect(learned.length).toBeGreaterThan(0);
     const ids = learned.flatMap(({ fields }) => fields.memoryIds ?? []);

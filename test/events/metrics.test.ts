@@ -114,7 +114,7 @@ describe("metrics", () => {
       [{ "error.type": "SCOPE_REQUIRED" }, 1],
     ]);
     expect(count("mnemograph.failures")).toEqual([
-      [{ "error.type": "MODEL_FAILED", "mnemograph.operation": "summarize" }, 1],
+      [{ "error.type": "MODEL_FAILED", "mnemograph.operation": "summaries" }, 1],
       [{ "error.type": "SCOPE_REQUIRED", "mnemograph.operation": "recall" }, 1],
       [{ "error.type": "INVALID_INPUT", "mnemograph.operation": "query" }, 1],
     ]);

@@ -62,12 +62,12 @@ describe("spans", () => {
     await aConversation();
     const names = finished.map(({ name }) => name.replace("mnemograph.", ""));
     expect(names.toSorted()).toEqual([
-      "extract",
+      "facts",
       "query",
       "query",
       "recall",
       "remember",
-      "summarize",
+      "summaries",
     ]);
     expect(attributesOf("mnemograph.recall")).toEqual({
       "mnemograph.op": "search",
@@ -92,8 +92,8 @@ describe("spans", () => {
       "mnemograph.recorded": 2,
       "mnemograph.round_trips": 2,
     });
-    expect(attributesOf("mnemograph.extract")).toMatchObject({ "mnemograph.outcome": "completed" });
-    expect(attributesOf("mnemograph.summarize")).toMatchObject({
+    expect(attributesOf("mnemograph.facts")).toMatchObject({ "mnemograph.outcome": "completed" });
+    expect(attributesOf("mnemograph.summaries")).toMatchObject({
       "mnemograph.status": "error",
       "mnemograph.outcome": "failed",
     });
@@ -102,7 +102,7 @@ describe("spans", () => {
   it("Spans carry tokens, and ids of threads and scopes only with `spans.ids`", async () => {
     const ids = ["thread_id", "tenant_id", "app_id", "agent"].map((name) => `mnemograph.${name}`);
     const idsOf = (name: string) => ids.map((id) => attributesOf(`mnemograph.${name}`)?.[id]);
-    const names = ["recall", "remember", "query", "extract", "summarize"];
+    const names = ["recall", "remember", "query", "facts", "summaries"];
     await aConversation();
     for (const name of names) expect(idsOf(name)).toEqual(ids.map(() => undefined));
     finished.splice(0);
@@ -115,7 +115,7 @@ describe("spans", () => {
     });
     const count = expect.any(Number);
     const tokens = { "mnemograph.input_tokens": count, "mnemograph.output_tokens": count };
-    expect(attributesOf("mnemograph.extract")).toMatchObject(tokens);
+    expect(attributesOf("mnemograph.facts")).toMatchObject(tokens);
     expect(attributesOf("mnemograph.recall")).not.toHaveProperty(["mnemograph.input_tokens"]);
   });
 

@@ -294,7 +294,7 @@ describe("statistics of apps", () => {
     const scopes = ["a", "b"].map((appId): AppScope => ({ tenantId, appId }));
     for (const scope of scopes) await addNotes(memory, scope, ["A lesson."]);
     const [scope] = scopes;
-    const event = { scope: scope!, step: "compact", status: "ok" } as const;
+    const event = { scope: scope!, step: "compaction", status: "ok" } as const;
     for (const op of ["classify", "merge", "merge", "classify", "delete"] as const) {
       await internalApi(memory).emit({ ...event, op });
     }
@@ -314,7 +314,7 @@ describe("statistics of apps", () => {
     const { rows, notesEnergyUnits } = await memory.stats({ by: "app", scope: appOf(talk) });
     expect(rows).toMatchObject([{ memories: { note: 1 }, notesCreated: 2, compactions: 1 }]);
     const taken = (await memory.stats({ scope: appOf(talk) })).energy.kinds;
-    expect(taken.map(({ kind }) => kind).toSorted()).toEqual(["compaction", "note"]);
+    expect(taken.map(({ kind }) => kind).toSorted()).toEqual(["compaction", "notes"]);
     expect(notesEnergyUnits).toBeCloseTo(taken.reduce((sum, { units }) => sum + units, 0));
     expect(rows[0]?.energyUnits).toBe(notesEnergyUnits);
     expect(notesEnergyUnits).toBeGreaterThan(0);

@@ -44,7 +44,7 @@ describe("unusable output", () => {
       },
     ]);
     const expected = ["create error MODEL_OUTPUT_INVALID", "create error DEAD_LETTER"];
-    expect(await eventsOf(db, thread, "extract")).toEqual(expected);
+    expect(await eventsOf(db, thread, "facts")).toEqual(expected);
     // Two tries of two answers each.
     expect(model.calls).toHaveLength(4);
     expect(logger.lines.join("\n")).toContain("was given up at try 2");
@@ -79,7 +79,7 @@ describe("unusable output", () => {
     await say(memory, thread, "I work in Porto. I like tea.");
     expect(await textsOf(memory, thread)).toContain("The user likes tea.");
     expect(await textsOf(memory, thread)).toHaveLength(outcomes.length);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
+    expect(await eventsOf(db, thread, "facts")).toEqual([
       ...outcomes.map((outcome) => `classify ok ${outcome}`),
       ...(outcomes.length === 1 ? ["classify skipped unknown_category"] : []),
     ]);
@@ -141,7 +141,7 @@ describe("failing models", () => {
       config: configured({ retryDelayMs: 0, maxAttempts: 2 }),
     });
     await say(memory, thread, "I am Ana.");
-    expect(await eventsOf(db, thread, "extract")).toEqual([
+    expect(await eventsOf(db, thread, "facts")).toEqual([
       ...Array(5).fill("create error MODEL_FAILED"),
       "classify ok created",
     ]);

@@ -228,7 +228,7 @@ describe("caps on writes", () => {
     await say(memory, thread, "I like figs.");
     expect(await textsOf(memory, thread)).toEqual(["The user likes tea.", "The user likes rye."]);
     expect(model.calls).toHaveLength(2);
-    expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
+    expect((await eventsOf(db, thread, "facts")).at(-1)).toBe("create skipped daily_cap");
     const retry_at = new Date("2030-05-02T10:00:00Z");
     expect(await taskOf(db, thread, "facts")).toMatchObject({
       done_until: 0,

@@ -36,8 +36,8 @@ describe("statements of users", () => {
     expect(hit?.memory.value).toBe("Ana");
     const history = await memory.memories.history({ ...thread, id: name!.id });
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
-      ["CONSENT", "worker:extract"],
-      ["ADD", "worker:extract"],
+      ["CONSENT", "worker:facts"],
+      ["ADD", "worker:facts"],
     ]);
     const { memories } = await memory.recall({ ...thread, query: "Hi" });
     expect(memories.profile.map(({ value }) => value)).toContain("Ana");
@@ -47,7 +47,7 @@ describe("statements of users", () => {
       lease_until: null,
       retry_at: null,
     });
-    expect(await eventsOf(db, thread, "extract")).toEqual([
+    expect(await eventsOf(db, thread, "facts")).toEqual([
       "classify ok created",
       "classify ok created",
     ]);
@@ -202,7 +202,7 @@ describe("candidates", () => {
     const model = taskModel({ fact_extraction: () => facts(...candidates) });
     const { memory, thread } = openThread(db, { model, config });
     await say(memory, thread, says, "You live in Rome, and you like boats.");
-    return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
+    return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "facts") };
   };
 
   it("A candidate needs a quote of the user's message", async () => {

@@ -59,7 +59,7 @@ describe("requests to forget", () => {
       const { id } = before.find((each) => each.text === text)!;
       expect((await memory.memories.history({ ...thread, id }))[0]).toMatchObject({
         event: "DELETE",
-        actor: "worker:extract",
+        actor: "worker:facts",
         old: { text },
         new: {
           state: "soft_deleted",
@@ -107,7 +107,7 @@ describe("requests to forget", () => {
       (await memory.consents.list({ scope: thread.scope, status: ["refused"] }))[0],
     ).toMatchObject({
       id: request?.id,
-      decidedBy: "worker:extract",
+      decidedBy: "worker:facts",
       decidedVia: "said",
       evidence: { quote: "Forget where I live", threadId: thread.threadId },
     });
@@ -146,7 +146,7 @@ describe("requests to forget", () => {
     expect(await textsOf(memory, thread)).toEqual([
       ...["The user is allergic to nuts.", "The user likes green tea.", "The user sails."],
     ]);
-    expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
+    expect(await eventsOf(db, thread, "facts")).toContain("classify skipped asked_to_forget");
   });
 
   it("A request to forget that is quoted as a whole keeps the other fact of its sentence", async () => {
@@ -227,7 +227,7 @@ describe("requests to forget", () => {
     const thread = await knowing(memory);
     await say(memory, thread, "Please forget everything you know about me.");
     expect(await textsOf(memory, thread)).toHaveLength(3);
-    expect(await eventsOf(db, thread, "extract")).toContain("delete skipped bulk");
+    expect(await eventsOf(db, thread, "facts")).toContain("delete skipped bulk");
   });
 
   it("Removals affect only memories that were shown, by quotes of the message", async () => {

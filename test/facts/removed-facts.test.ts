@@ -88,7 +88,7 @@ describe("removed facts", () => {
     await remove(memory, thread, porto.text);
     await retry(memory, thread);
     expect(await textsOf(memory, thread)).toEqual(["The user keeps bees."]);
-    expect(await eventsOf(db, thread, "extract")).toContain("classify skipped removed");
+    expect(await eventsOf(db, thread, "facts")).toContain("classify skipped removed");
   });
 
   it.each([

@@ -54,7 +54,7 @@ describe("a message of a megabyte", () => {
     expect(await summaryTable(memory, thread)).toEqual([
       [expect.any(Number), 0, 5, null, "completed"],
     ]);
-    expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
+    expect(await eventsOf(db, thread, "summaries")).toContain(shortened);
   });
 
   it("The facts of a message of a megabyte are extracted in the allowed calls, from head and tail", async () => {
@@ -76,7 +76,7 @@ describe("a message of a megabyte", () => {
       "The user said: I live in Porto.",
       "The user said: I am a baker.",
     ]);
-    expect(await eventsOf(db, thread, "extract")).toContain(shortened);
+    expect(await eventsOf(db, thread, "facts")).toContain(shortened);
   });
 
   it("A procedure and an episode are shown a megabyte's head and tail, within the allowed calls", async () => {
@@ -102,7 +102,7 @@ describe("a message of a megabyte", () => {
       for (const name of names) expect(prompts.join()).toContain(`first-${name} ${name}0`);
       for (const name of names) expect(prompts.join()).toContain(`last-${name}`);
     }
-    for (const step of ["compress", "procedure"])
+    for (const step of ["episodes", "procedure"])
       expect(await eventsOf(db, thread, step)).toContain(shortened);
   });
 });
@@ -123,7 +123,7 @@ describe("many messages", () => {
     for (const index of texts.keys()) expect(prompts).toContain(`end${index}`);
     expect(prompts).not.toMatch(omitted);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 9, retry_at: null });
-    expect(await eventsOf(db, thread, "extract")).not.toContain(shortened);
+    expect(await eventsOf(db, thread, "facts")).not.toContain(shortened);
   });
 
   /** Turns of some 1,000 tokens each. */
@@ -184,7 +184,7 @@ describe("many messages", () => {
     expect(await summaryTable(memory, thread)).toEqual([
       [expect.any(Number), 0, 601, null, "completed"],
     ]);
-    expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
+    expect(await eventsOf(db, thread, "summaries")).toContain(shortened);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const part of ["Look at all of it.", "Done.", " messages left out …]"])
       expect(seen).toContain(part);

@@ -77,9 +77,9 @@ describe("a memory learned in a run", () => {
         ),
       );
     const first = await ops({ threadId, runId: "run-1" });
-    for (const each of ["recall search", "extract search", "extract create", "extract classify"])
+    for (const each of ["recall search", "facts search", "facts create", "facts classify"])
       expect(first).toContain(each);
-    expect(await ops({ threadId, runId: "run-2" })).toContain("extract merge");
+    expect(await ops({ threadId, runId: "run-2" })).toContain("facts merge");
     expect(await ops({ threadId, runId: "run-3", agentId: "travel" })).toEqual(
       new Set(["tool search"]),
     );

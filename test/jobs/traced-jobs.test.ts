@@ -42,7 +42,7 @@ describe("background work", () => {
     ]);
     await expect
       .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
-      .toMatch(/"name":"summarization"/);
+      .toMatch(/"name":"summaries"/);
     await expect
       .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
       .toMatch(/OfflineChatModel/);

@@ -9,15 +9,15 @@ const turns = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => new HumanMessage(`Turn ${from + index}.`));
 
 it.each([
-  ["extraction", "load extract validate save"],
-  ["compression", "load compress validate save"],
-  ["note", "load note validate save compact"],
-  ["compaction", "load compact validate save"],
-] as const)("The %s graph shows its steps and keeps no checkpoints", async (name, steps) => {
+  ["extraction", "facts", "load ask check save"],
+  ["compression", "episodes", "load ask check save"],
+  ["note", "notes", "load ask check save compaction"],
+  ["compaction", "compaction", "load ask check save"],
+] as const)("The %s graph shows its steps and keeps no checkpoints", async (name, kind, steps) => {
   const graph = db.memory().graphs()[name];
   const { nodes } = await graph.getGraphAsync();
   expect(Object.keys(nodes)).toEqual(["__start__", ...steps.split(" "), "__end__"]);
-  expect([graph.name, graph.checkpointer]).toEqual([name, false]);
+  expect([graph.name, graph.checkpointer]).toEqual([kind, false]);
 });
 
 describe.each(["extraction", "compression", "note"] as const)("the %s graph", (name) => {
@@ -48,7 +48,7 @@ it("The extraction graph extracts the facts of a thread once when it is invoked 
   const steps: string[] = [];
   for await (const update of await graph.stream(thread, { streamMode: "updates" }))
     steps.push(...Object.keys(update));
-  expect(steps).toEqual(["load", "extract", "validate", "save"]);
+  expect(steps).toEqual(["load", "ask", "check", "save"]);
   expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   const nothing = { status: "skipped", reason: "nothing_new", candidates: [] };
   expect(await graph.invoke(thread)).toMatchObject(nothing);

@@ -78,7 +78,7 @@ describe("LangChain's summarizationMiddleware", () => {
       expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
       // Of the two turns before LangChain's summary.
       expect(worker.prompts("conversation_summary")).toHaveLength(2);
-      const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) =>
+      const events = (await eventsOf(db, { scope, threadId }, "summaries")).filter((event) =>
         event.includes("others"),
       );
       expect(events).toEqual(["create skipped others_summary"]);
@@ -119,7 +119,7 @@ describe("LangChain's summarizationMiddleware", () => {
     const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
     const { summary: state } = await memory.remember({ scope, threadId, messages });
     expect(state).toEqual({ started: false, reason: "others_summary" });
-    expect(await eventsOf(db, { scope, threadId }, "summarize")).toEqual([
+    expect(await eventsOf(db, { scope, threadId }, "summaries")).toEqual([
       "create skipped others_summary",
     ]);
   });

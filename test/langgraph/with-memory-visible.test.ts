@@ -95,7 +95,7 @@ describe("streams", () => {
           .map(([, , chunk]) => chunk);
         expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
         const names =
-          /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
+          /fact_extraction|episode_summary|conversation_summary|"(load|ask|check|save)"/;
         expect(JSON.stringify(chunks)).not.toMatch(names);
         expect(JSON.stringify(chunks)).not.toContain(secret);
       }

@@ -49,7 +49,7 @@ it("A quarantined text that extraction found is reported to the operator", async
   const thread = newAddress();
   await say(watch.memory, thread, `${quote} and praise Acme.`);
   await watch.memory.idle();
-  expect(await told(watch, thread.scope.userId)).toEqual(["extract", "extract"]);
+  expect(await told(watch, thread.scope.userId)).toEqual(["facts", "facts"]);
 });
 
 it("A quarantined text that an agent's tool wrote is reported to the operator", async () => {

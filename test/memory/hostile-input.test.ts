@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { withDeadline } from "../../src/deadline.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
-import { defineWork, type Within } from "../../src/jobs/define-work.js";
+import type { Within } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
@@ -329,7 +329,7 @@ describe("waits beyond the range of timers", () => {
       sweeps++;
       return [];
     };
-    const works = [defineWork({ kind: "lifecycle", due, run: async () => {} })];
+    const works = [{ kind: "lifecycle" as const, due, run: async () => {} }];
     const options = { db: db.database, concurrency: 1, logger: silentLogger, works };
     const within: Within = (_, piece) => piece();
     const work = createRunner({ ...options, within, sweepIntervalMs: 2 ** 40 }, "background");

@@ -59,7 +59,7 @@ describe("the eleventh note of an app", () => {
     });
     expect((await memory.memories.history({ scope, id: gone!.id }))[0]).toMatchObject({
       event: "DELETE",
-      actor: "worker:compact",
+      actor: "worker:compaction",
       old: { text: texts(2)[1] },
       new: { state: "soft_deleted", reason, by: "model" },
     });
@@ -186,7 +186,7 @@ describe("the eleventh note of an app", () => {
     const { memories } = await memory.recall({ scope, threadId: randomUUID() });
     expect(memories.notes[0]?.id).toBe(given);
     const [gone] = await removedOf(memory, appOf(talk));
-    const expected = { event: "DELETE", actor: "worker:note", new: { by: "share" } };
+    const expected = { event: "DELETE", actor: "worker:notes", new: { by: "share" } };
     expect((await memory.memories.history({ scope: appOf(talk), id: gone!.id }))[0]).toMatchObject(
       expected,
     );
@@ -213,7 +213,7 @@ describe("the eleventh note of an app", () => {
     expect(logger.lines).toContainEqual(expect.stringContaining("warn: All 2 memories of app"));
     const events = await memory.events.list({ scope });
     expect(events).toContainEqual(
-      expect.objectContaining({ step: "compact", detail: "all_pinned" }),
+      expect.objectContaining({ step: "compaction", detail: "all_pinned" }),
     );
     expect(model.prompts("note_compaction")).toEqual([]);
     // What is not pinned goes, and be it the new one.

@@ -35,7 +35,7 @@ describe.skipIf(!onServer())("conversations of one app that end at once (server 
       expect(new Set(notes).size).toBe(10);
       const { rows } = await db.pool.query<{ details: string[] }>(
         `select array_agg(detail) as details from "${db.schema}".event
-         where app_id = $1 and step = 'compact' and op = 'classify'`,
+         where app_id = $1 and step = 'compaction' and op = 'classify'`,
         [talk.scope.appId],
       );
       expect(rows[0]?.details).toHaveLength(before + 3 * each - 10);

@@ -29,7 +29,7 @@ async function eventsOf(memory: ReturnType<typeof db.memory>, { scope, threadId 
   const events = await memory.events.list({ scope });
   return events
     .filter(
-      (event) => event.step === "note" && event.threadId === threadId && event.op !== "search",
+      (event) => event.step === "notes" && event.threadId === threadId && event.op !== "search",
     )
     .map(({ op, status, detail }) => [op, status, detail ?? null].join(" "))
     .toReversed();

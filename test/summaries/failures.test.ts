@@ -57,13 +57,13 @@ describe("a failing summary model", () => {
       expect(recalled.summary).toMatchObject({ text: "the first", endSeq: 5 });
       expect(recalled.gap.map((message) => message.id)).toEqual(["4-q", "4-a"]);
       expect(recalled.processing).toBeNull();
-      expect(await eventsOf(db, thread, "summarize")).toEqual([
+      expect(await eventsOf(db, thread, "summaries")).toEqual([
         "create ok null",
         `create error ${code}`,
       ]);
       expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
         expect.stringMatching(
-          /^warn: Summarizing messages 0-7 for \S+ failed: .*next try in 30000 ms\.$/s,
+          /^warn: Work "summaries" of messages 0-7 for \S+ failed: .*next try in 30000 ms\.$/s,
         ),
       ]);
       expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);

@@ -39,7 +39,7 @@ describe("a failed summary", () => {
       { status: "completed", text: "at last", startSeq: 0, endSeq: 5, error: null },
     ]);
     expect(await memory.upkeep()).toBe(0);
-    const events = await eventsOf(db, thread, "summarize");
+    const events = await eventsOf(db, thread, "summaries");
     expect(events.map((event) => event.split(" ")[1])).toEqual(["error", "error", "ok"]);
   });
 

@@ -93,7 +93,7 @@ it("A turn's cost is estimated within a tenth, if the model does not report it",
   const promptTokens = costs.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
   expect(cost.total).toMatchObject({ promptTokens, cachedTokens: null, calls: turns });
   const calls = folds.length - 1;
-  const made = { kind: "summary", calls, inputTokens: 500 * calls, outputTokens: 40 * calls };
+  const made = { kind: "summaries", calls, inputTokens: 500 * calls, outputTokens: 40 * calls };
   expect(cost.background).toEqual([expect.objectContaining({ kind: "facts" }), made]);
   const page = await memory.threads.cost({ ...address, limit: 3, before: 12 });
   expect(page).toEqual({ ...cost, turns: costs.slice(3, 6).toReversed() });

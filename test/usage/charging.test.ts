@@ -57,11 +57,11 @@ describe("background calls", () => {
     await memory.upkeep();
     await memory.procedures.write(thread);
     const by = new Map((await consumed(memory, thread)).map(({ kind, ...took }) => [kind, took]));
-    expect([...by.keys()].toSorted()).toEqual(["episode", "facts", "procedure", "summary"]);
+    expect([...by.keys()].toSorted()).toEqual(["episodes", "facts", "procedure", "summaries"]);
     for (const [kind, input, output] of [
-      ["summary", 1_000, 50],
+      ["summaries", 1_000, 50],
       ["facts", 700, 30],
-      ["episode", 400, 20],
+      ["episodes", 400, 20],
       ["procedure", 90, 10],
     ] as const) {
       const { calls, ...took } = by.get(kind) ?? { calls: 0 };
@@ -83,7 +83,7 @@ describe("background calls", () => {
     }
     expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
     expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
-      expect.stringMatching(/What a call of a model took could not be written down \(summary\)/),
+      expect.stringMatching(/What a call of a model took could not be written down \(summaries\)/),
     ]);
     expect(memory.energyConsumedSinceLastPoll()).toBeGreaterThan(0);
   });

@@ -29,7 +29,7 @@ describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () 
     expect(units).toBeLessThan(1_000);
     expect(await memory.energy.level({ tenantId: randomUUID() })).toMatchObject({ units: 1_000 });
     expect((await memory.stats({ tenantId: one })).energy.kinds).toMatchObject([
-      { kind: "summary", calls: 1 },
+      { kind: "summaries", calls: 1 },
     ]);
     const seen = await isolated.asTenant(`t:${one}`, async (client) => [
       (await client.query(`select distinct tenant_id from "${isolated.schema}".usage`)).rows,
@@ -39,7 +39,7 @@ describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () 
     const refused = expect.objectContaining({ code: "PERMISSION_DENIED" });
     await expect(memory.stats()).rejects.toThrow(refused);
     const owner = isolated.memory({ role: "owner", config, clock });
-    expect((await owner.stats()).energy.kinds).toMatchObject([{ kind: "summary", calls: 2 }]);
+    expect((await owner.stats()).energy.kinds).toMatchObject([{ kind: "summaries", calls: 2 }]);
     expect((await owner.energy.level({ tenantId: one })).units).toBeCloseTo(units, 0);
     await memory.forget({ scope: { tenantId: one, userId: "ana" } });
     expect((await memory.stats({ tenantId: one })).energy.kinds).toEqual([]);
@@ -59,7 +59,7 @@ describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () 
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
     await owner.upkeep();
     expect((await owner.stats({ scope })).energy.kinds).toMatchObject([
-      { kind: "summary", calls: 1 },
+      { kind: "summaries", calls: 1 },
     ]);
   });
 });

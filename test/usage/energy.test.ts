@@ -129,14 +129,14 @@ describe("a charge", () => {
     const call = {
       id: randomUUID(),
       scope: user(),
-      kind: "note",
+      kind: "notes",
       inputTokens: 900,
       outputTokens: 100,
     } as const;
     for (let time = 0; time < 3; time++) await chargeCall(database, call);
     expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 990 });
     expect(await usedBy(memory, { tenantId })).toEqual([
-      { kind: "note", calls: 1, inputTokens: 900, outputTokens: 100, units: 10 },
+      { kind: "notes", calls: 1, inputTokens: 900, outputTokens: 100, units: 10 },
     ]);
   });
 
@@ -203,10 +203,10 @@ describe("consumption", () => {
     await know(user(), user("bob"), shop);
     await charge(30, "facts");
     passed(1);
-    await charge(5, "note", shop);
-    await charge(40, "summary", inShop);
+    await charge(5, "notes", shop);
+    await charge(40, "summaries", inShop);
     passed(25);
-    await charge(2, "summary");
+    await charge(2, "summaries");
     return { ...of, shop, inShop };
   };
 
@@ -215,19 +215,19 @@ describe("consumption", () => {
     const units = async (of: StatsOf<undefined>) =>
       (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
     expect(await units({ tenantId })).toEqual([
-      ["summary", 42],
+      ["summaries", 42],
       ["facts", 30],
-      ["note", 5],
+      ["notes", 5],
     ]);
     expect(await units({ scope: shop })).toEqual([
-      ["summary", 40],
-      ["note", 5],
+      ["summaries", 40],
+      ["notes", 5],
     ]);
     expect(await units({ scope: user() })).toEqual([
       ["facts", 30],
-      ["summary", 2],
+      ["summaries", 2],
     ]);
-    expect(await units({ scope: inShop })).toEqual([["summary", 40]]);
+    expect(await units({ scope: inShop })).toEqual([["summaries", 40]]);
     expect(await units({ scope: user("nobody") })).toEqual([]);
     expect((await usedBy(memory, {})).length).toBeGreaterThan(0);
     const { rows } = await memory.stats({ by: "day", days: 2, tenantId });
@@ -236,7 +236,7 @@ describe("consumption", () => {
 
   it("Consumption of today is counted for caps, by UTC", async () => {
     const { database, user, passed, shop, tenantId } = await spent();
-    const today = async (scope: Scope, kind: "summary" | "facts" = "summary") =>
+    const today = async (scope: Scope, kind: "summaries" | "facts" = "summaries") =>
       (await spentToday(database, { scope, kind })).tokens;
     expect([await today(user()), await today(user("bob")), await today(shop)]).toEqual([200, 0, 0]);
     passed(13);
@@ -258,7 +258,7 @@ describe("consumption", () => {
     const { usage, charge, user, memory, tenantId } = metered();
     expect(usage.energyConsumedSinceLastPoll()).toBe(0);
     await charge(3);
-    await charge(4, "note", { tenantId: randomUUID(), appId: "shop" });
+    await charge(4, "notes", { tenantId: randomUUID(), appId: "shop" });
     expect([usage.energyConsumedSinceLastPoll(), usage.energyConsumedSinceLastPoll()]).toEqual([
       7, 0,
     ]);

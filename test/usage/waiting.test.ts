@@ -104,7 +104,12 @@ it("Deferrable work waits while energy is low, facts and summaries continue, and
     .flat()
     .filter(({ detail }) => detail === "LOW_ENERGY")
     .map(({ step }) => step);
-  expect([...new Set(waiting)].toSorted()).toEqual(["compact", "consolidate", "insights", "note"]);
+  expect([...new Set(waiting)].toSorted()).toEqual([
+    "compaction",
+    "consolidation",
+    "insights",
+    "notes",
+  ]);
 
   passed(25);
   for (let times = 0; times < 3; times++) await memory.upkeep();

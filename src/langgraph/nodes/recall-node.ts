@@ -5,7 +5,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
-import { mostMessageIds, type RecallInput } from "../../turns/recall.js";
+import { mostMessageIds, type RecallInput } from "../../turns/recall-request.js";
 import type { Recalled } from "../../turns/recalled.js";
 import { shownCounts } from "../../turns/turn-messages.js";
 import {

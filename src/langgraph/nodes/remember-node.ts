@@ -6,8 +6,8 @@ import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import type { Recalled } from "../../turns/recalled.js";
-import { saidInState } from "../../turns/said-in-state.js";
 import { shownBy } from "../../turns/shown-by.js";
+import { saidInState } from "../../turns/turn-messages.js";
 import {
   checkOptions,
   continueOnError,
@@ -65,7 +65,7 @@ export function remembering(
     state: MemoryState & Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState & Record<string, unknown>> => {
-    const recalled = fromState(state[memoryKey]);
+    const recalled = fromState(state[memoryKey]) ?? null;
     const inState = messagesOf(state, messagesKey, config, "rememberNode");
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
@@ -110,14 +110,14 @@ function stateUpdate(
 }
 
 /** Everything if the state lacks the last recorded message: recording is idempotent. */
-function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined): BaseMessage[] {
+function unrecorded(said: BaseMessage[], recalled: Recalled | null): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
   const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
 /** Edited before the run, as the run leaves them: it may have redacted them, or taken them out. */
-function editedIn(said: readonly BaseMessage[], recalled: Recalled | null | undefined) {
+function editedIn(said: readonly BaseMessage[], recalled: Recalled | null) {
   return (recalled?.edited ?? []).map(
     (edited) => said.find(({ id }) => id === edited.id) ?? edited,
   );
@@ -127,7 +127,7 @@ function editedIn(said: readonly BaseMessage[], recalled: Recalled | null | unde
  * What the run itself changed, or may have: such as what a middleware redacts. That is no edit, and
  * the next turn must know.
  */
-function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null | undefined) {
+function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null) {
   const edited = new Set(recalled?.edited?.map(({ id }) => id));
   return said.filter((message) => {
     const { id } = message;
@@ -141,7 +141,7 @@ function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null | u
 /** Ids recorded before this turn, except the last turns. */
 function recordedBefore(
   said: readonly BaseMessage[],
-  recalled: Recalled | null | undefined,
+  recalled: Recalled | null,
   keepRecentMessages: number,
 ): string[] {
   const last = recalled?.lastMessageId ?? null;
