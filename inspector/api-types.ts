@@ -11,6 +11,13 @@ interface Scoped {
   readonly scope: Scope;
 }
 
+/** The messages of a conversation that something rests on, and the words in them. */
+export interface Source {
+  readonly threadId: string;
+  readonly seqs: readonly number[];
+  readonly quote?: string;
+}
+
 export type Memory = Scoped &
   Texts<"id" | "kind" | "category" | "text" | "state" | "origin" | "trust"> &
   Texts<"validFrom" | "lastAccessedAt" | "createdAt" | "updatedAt"> &
@@ -21,11 +28,7 @@ export type Memory = Scoped &
     readonly pinned: boolean;
     readonly tags: readonly string[];
     readonly metadata: Readonly<Record<string, unknown>>;
-    readonly source: {
-      readonly threadId: string;
-      readonly seqs: readonly number[];
-      readonly quote?: string;
-    } | null;
+    readonly source: Source | null;
   };
 
 export interface MemoryPage {
@@ -120,7 +123,7 @@ export interface Explained {
 export type Consent = Scoped &
   Texts<"id" | "rule" | "category" | "text" | "status" | "createdAt" | "expiresAt"> &
   Maybe<"key" | "value" | "current" | "proposedBy"> &
-  Numbers<"revision">;
+  Numbers<"revision"> & { readonly source: Source | null };
 
 export type Job = Scoped &
   Texts<"id" | "kind" | "state"> &

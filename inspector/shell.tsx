@@ -50,6 +50,16 @@ function Shown({
   isOperator,
 }: Readonly<{ place: Place; view: View; isOperator: boolean }>) {
   const { user, app, thread = "", id = "" } = place.params;
+  if (views[place.view] === undefined) {
+    return (
+      <section class="narrow">
+        <Head title="There is no such page" />
+        <p class="note">
+          <a href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>To the overview</a>
+        </p>
+      </section>
+    );
+  }
   if (isOperator && view.needsWhose && user === undefined && app === undefined) {
     return (
       <section class="narrow">

@@ -97,12 +97,8 @@ function assembleMemory(
   const bulk = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.spans);
   // What it does in the background.
-  const maintenance: Maintenance = createMaintenance(
-    runtime,
-    bulk,
-    observe,
-    options.jobs ?? "background",
-  );
+  const jobs = options.jobs ?? "background";
+  const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, jobs);
   const { runner } = maintenance;
   const endLevels = watchLevels(runtime);
   const startNote: StartNote =

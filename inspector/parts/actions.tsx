@@ -7,7 +7,7 @@ import { count, Words } from "./texts.js";
 export interface Action<Row> {
   readonly does: string;
   readonly danger?: true;
-  readonly about?: string;
+  readonly about?: string | ((rows: readonly Row[]) => ComponentChildren);
   of(row: Row, reason: string): Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ export function changeOf<Row extends Named>(
     ...{ title, does: title, danger: danger ?? false },
     about: (
       <>
-        {about && <p>{about}</p>}
+        {typeof about === "function" ? about(rows) : about && <p>{about}</p>}
         <ul class="lines">
           {rows.slice(0, mostTold).map(({ id, text }) => (
             <li key={id} dir="auto">

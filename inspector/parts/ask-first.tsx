@@ -25,20 +25,29 @@ interface Field {
   readonly long?: boolean;
 }
 
-/** A dialog that asks for a reason, and does `change` when it is given one. */
+/** What was typed into dialogs with fields that were left by Esc, by what they change. */
+const drafts = new Map<string, Readonly<Record<string, string>>>();
+
+const valuesIn = (form: HTMLFormElement): Record<string, string> =>
+  Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+
+/**
+ * A dialog that asks for a reason, and does `change` when it is given one. Esc keeps what was
+ * typed until the same dialog is opened again; Cancel drops it.
+ */
 function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: boolean) => void }>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  const draft = JSON.stringify([location.hash, change.title, change.fields]);
+  const typed = drafts.get(draft) ?? {};
+  const keepTyped = (form: HTMLFormElement) => {
+    if (change.fields) drafts.set(draft, valuesIn(form));
+  };
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const values = Object.fromEntries(
-      [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [
-        name,
-        String(value),
-      ]),
-    );
+    const values = valuesIn(event.currentTarget as HTMLFormElement);
     if (change.typed !== undefined && values.typed?.trim() !== change.typed) {
       setError(new Error(`Type “${change.typed}”, letter by letter.`));
       return;
@@ -47,15 +56,20 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
     setError(null);
     try {
       await change.act(values.reason ?? "", values);
+      drafts.delete(draft);
       onEnd(true);
     } catch (failure) {
       setError(failure as Error);
       setBusy(false);
     }
   };
+  const cancel = () => {
+    drafts.delete(draft);
+    dialog.current?.close();
+  };
   return (
     <dialog ref={dialog} onClose={() => onEnd(false)} aria-labelledby="ask-title">
-      <form onSubmit={submit}>
+      <form onSubmit={submit} onInput={({ currentTarget }) => keepTyped(currentTarget)}>
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
         {Object.entries(change.fields ?? {}).map(([name, { label, value, long = false }]) => (
@@ -67,13 +81,13 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
                 name={name}
                 rows={rowsOf(value)}
                 dir="auto"
-                defaultValue={value}
+                defaultValue={typed[name] ?? value}
               />
             ) : (
               <input
                 id={`field-${name}`}
                 name={name}
-                defaultValue={value}
+                defaultValue={typed[name] ?? value}
                 dir="auto"
                 autocomplete="off"
               />
@@ -83,7 +97,13 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
         {change.reason !== false && (
           <label>
             Reason, for the audit trail
-            <input name="reason" required maxLength={2000} autocomplete="off" />
+            <input
+              name="reason"
+              required
+              maxLength={2000}
+              autocomplete="off"
+              defaultValue={typed.reason ?? ""}
+            />
           </label>
         )}
         {change.typed !== undefined && (
@@ -94,7 +114,7 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
         )}
         {error && <Trouble error={error} />}
         <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
+          <button type="button" onClick={cancel}>
             Cancel
           </button>
           <button type="submit" class={change.danger ? "bad" : "primary"} disabled={busy}>

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { go, type Place, whoseOf } from "../place.js";
 
 /**
- * A search box and filters; they become the place, and what is typed stays in them whatever the
- * answer is.
+ * A search box and filters, on a phone behind a button; they become the place, and what is typed
+ * stays in them whatever the answer is.
  */
 export function Filters({
   place,
@@ -16,6 +17,7 @@ export function Filters({
   does?: string;
   children: ComponentChildren;
 }>) {
+  const [isOpen, setOpen] = useState(false);
   const apply = (form: HTMLFormElement) => {
     const given = Object.fromEntries(
       [...new FormData(form)].map(([field, filled]) => [field, String(filled).trim()]),
@@ -48,10 +50,13 @@ export function Filters({
         aria-label={label}
         dir="auto"
       />
-      {children}
       <button type="submit" class="primary">
         {does}
       </button>
+      <button type="button" class="more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters
+      </button>
+      <div class={isOpen ? "fields open" : "fields"}>{children}</div>
     </form>
   );
 }

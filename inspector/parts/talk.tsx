@@ -3,7 +3,8 @@ import { ask, path } from "../api.js";
 import type { Message } from "../api-types.js";
 import { hrefOf, type Place, whoseOf } from "../place.js";
 import { MessageActions } from "./message-actions.js";
-import { count, Tag, When, Words } from "./texts.js";
+import { Spoken } from "./spoken.js";
+import { count, Tag, When } from "./texts.js";
 
 /** Longest text of a message that comes with its page. */
 export const mostCharacters = 2_000;
@@ -67,7 +68,7 @@ export function TurnOfTalk({
         onFocus={select}
         onClick={(event) => event.preventDefault()}
       >
-        <When at={messages[0]?.saidAt ?? null} /> <span>{mark}</span>
+        <When at={messages[0]?.saidAt ?? null} withTime /> <span>{mark}</span>
       </a>
       {messages.map((message) => (
         <Said
@@ -112,7 +113,7 @@ function Said({
   const spoken = lines.slice(0, lines.length - calls).join("\n");
   const words = (
     <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
-      <Words text={spoken} most={whole === null ? mostCharacters : whole.length} />
+      <Spoken text={spoken} most={whole === null ? mostCharacters : whole.length} />
     </div>
   );
   return (

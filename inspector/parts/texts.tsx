@@ -39,6 +39,11 @@ export function Marked({
   );
 }
 
+/** Words of a search, as `Marked` takes them. */
+export function wordsOf(search = ""): readonly string[] {
+  return search.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+}
+
 /** How a text became another. */
 export function Difference({ before, after }: Readonly<{ before: string; after: string }>) {
   const byWords = before.length + after.length <= mostWordCharacters;
@@ -64,6 +69,7 @@ export function counted(value: number, one: string, several = `${one}s`): string
 }
 
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const ago = new Intl.RelativeTimeFormat("en", { style: "narrow", numeric: "always" });
 const units = [
   ["day", 86_400_000],
@@ -87,13 +93,17 @@ function inWords(date: Date): string {
   });
 }
 
-/** A time in words; exactly, with its zone, when pointed at. */
-export function When({ at }: Readonly<{ at: string | null }>) {
+/** A time in words, with the time of day if asked; exactly, with its zone, when pointed at. */
+export function When({
+  at,
+  withTime = false,
+}: Readonly<{ at: string | null; withTime?: boolean }>) {
   if (at === null) return <span class="faint">never</span>;
   const date = new Date(at);
   return (
     <time dateTime={at} title={exact.format(date)}>
       {inWords(date)}
+      {withTime && `, ${timeOfDay.format(date)}`}
     </time>
   );
 }
@@ -132,7 +142,7 @@ export function Head({
 }: Readonly<{ title: string; children?: ComponentChildren }>) {
   return (
     <div class="head">
-      <h1>
+      <h1 title={title}>
         <bdi>{title}</bdi>
       </h1>
       {children}

@@ -1,6 +1,7 @@
 import { ask, path } from "../api.js";
 import type { HistoryEntry, Memory } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
+import { ForgetRequests } from "../parts/forget-requests.js";
 import { count, Difference, Tag, When, Words } from "../parts/texts.js";
 import type { Params } from "../place.js";
 
@@ -23,9 +24,12 @@ export function AuditTrail({
     askFirst({
       ...{ title: "Revert to what it was then", does: "Revert" },
       about: (
-        <p>
-          It gets the content that it had after the entry of <When at={at} />, and becomes active.
-        </p>
+        <>
+          <p>
+            It gets the content that it had after the entry of <When at={at} />, and becomes active.
+          </p>
+          <ForgetRequests memories={[memory]} />
+        </>
       ),
       act: (reason) =>
         ask(path`memories/${memory.id}/revert`, {

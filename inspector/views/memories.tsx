@@ -4,7 +4,7 @@ import { Choosable } from "../parts/actions.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
-import { count, Head, Tag, titleOf, toneOf, When } from "../parts/texts.js";
+import { Head, Marked, Tag, titleOf, toneOf, When, wordsOf } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { actionsOf } from "./memory-actions.js";
@@ -98,26 +98,17 @@ function List({
   return (
     <Choosable rows={memories} actionsOf={actionsOf} again={again}>
       {(box) => (
-        <div class="groups">
-          {[...Map.groupBy(memories, ({ category }) => category)].map(([category, rows]) => (
-            <section key={category} class="card" aria-label={titleOf(category)}>
-              <h2>
-                {titleOf(category)} <span class="faint">{count(rows.length)}</span>
-              </h2>
-              <ul class="rows">
-                {rows.map((memory) => (
-                  <Row
-                    key={memory.id}
-                    memory={memory}
-                    box={box(memory)}
-                    former={former.get(slotOf(memory)) ?? []}
-                    params={params}
-                  />
-                ))}
-              </ul>
-            </section>
+        <ul class="rows card">
+          {memories.map((memory) => (
+            <Row
+              key={memory.id}
+              memory={memory}
+              box={box(memory)}
+              former={former.get(slotOf(memory)) ?? []}
+              params={params}
+            />
           ))}
-        </div>
+        </ul>
       )}
     </Choosable>
   );
@@ -134,16 +125,16 @@ function Row({
   former: readonly Memory[];
   params: Params;
 }>) {
-  const { id, scope, kind, text, pinned, importance, state, updatedAt } = memory;
+  const { id, scope, kind, category, text, pinned, importance, state, updatedAt } = memory;
   return (
     <li class="memory">
       {box}
       <a href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })} class="row plain">
-        <bdi>{text.slice(0, lineCharacters)}</bdi>
+        <Marked text={text.slice(0, lineCharacters)} beginnings={wordsOf(params.words)} />
       </a>
       <p class="faint">
         {nameOf(params) === "" && `${nameOf(paramsOf(scope))} · `}
-        {kind !== "fact" && <Tag of={kind} />}{" "}
+        <Tag of={titleOf(category)} /> {kind !== "fact" && <Tag of={kind} />}{" "}
         {state !== "active" && <Tag of={state} tone={toneOf(state)} />}{" "}
         {pinned && <Tag of="pinned" tone="good" />}{" "}
         {importance > 3 && `importance ${importance} · `}

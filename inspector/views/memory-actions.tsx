@@ -2,6 +2,7 @@ import { ask, path } from "../api.js";
 import type { Memory } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
+import { ForgetRequests } from "../parts/forget-requests.js";
 import { type Params, paramsOf } from "../place.js";
 
 const of = ({ scope, revision }: Memory) => ({ whose: paramsOf(scope), revision });
@@ -14,7 +15,11 @@ const remove: Action<Memory> = {
   of: (memory, reason) =>
     ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
 };
-const restore: Action<Memory> = { does: "Restore", of: post("restore") };
+const restore: Action<Memory> = {
+  does: "Restore",
+  about: (memories) => <ForgetRequests memories={memories} />,
+  of: post("restore"),
+};
 const approve: Action<Memory> = {
   ...{ does: "Approve", about: "Agents will be shown it, on your word." },
   of: post("approve"),

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { ask, askOrNull, path } from "../api.js";
+import { ApiProblem, ask, askOrNull, path } from "../api.js";
 import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { count, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
+import { count, Head, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
@@ -14,6 +14,17 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
   const { id = "" } = place.params;
   const whose = whoseOf(place.params);
   const asked = useAsked((signal) => readMemory(id, whose, signal), [id, whose]);
+  if (asked.error instanceof ApiProblem && asked.error.status === 404) {
+    return (
+      <section aria-label="Memory">
+        <Head title="There is no such memory here" />
+        <p class="note">
+          It was deleted for good, or is another's.{" "}
+          <a href={hrefOf({ view: "memories", params: whose })}>All memories</a>
+        </p>
+      </section>
+    );
+  }
   return (
     <section aria-label="Memory">
       <Answer asked={asked}>
@@ -36,7 +47,7 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
             )}
             <div class="split">
               <div>
-                <RestsOn memory={known.memory} whose={whose} />
+                <RestsOn memory={known.memory} events={known.events} whose={whose} />
                 <AuditTrail
                   memory={known.memory}
                   events={known.events}
@@ -71,8 +82,32 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal) {
     limit: 100,
   };
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
-  const former = [...memories].sort((one, two) => one.validFrom.localeCompare(two.validFrom));
+  const former = [...refutedValues(memory, events), ...memories].sort((one, two) =>
+    one.validFrom.localeCompare(two.validFrom),
+  );
   return { memory, events, former };
+}
+
+/** Values that an edit took back, as the slot would show them. */
+function refutedValues(memory: Memory, events: readonly HistoryEntry[]): Memory[] {
+  const refuted = [];
+  for (const entry of events) {
+    const [was, is] = [entry.old, entry.new] as (Partial<Memory> | null)[];
+    if (entry.event !== "UPDATE" || !was?.value || !is?.value || was.value === is.value) continue;
+    refuted.push({ ...memory, value: was.value, state: "refuted", supersededBy: memory.id });
+  }
+  return refuted.reverse();
+}
+
+/** The change that gave a memory its words on somebody's word alone, without a quote. */
+function editOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
+  const latest = events.find(({ old: was, new: is }) => {
+    const [before, after] = [was, is] as (Partial<Memory> | null)[];
+    return before?.text !== undefined && after?.text !== undefined && before.text !== after.text;
+  });
+  const now = latest?.new as (Partial<Memory> & { readonly evidence?: unknown }) | undefined;
+  const isByHand = latest?.event === "UPDATE" && now?.source === undefined && !now?.evidence;
+  return isByHand && now?.text === memory.text ? latest : undefined;
 }
 
 function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
@@ -115,7 +150,12 @@ function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
 }
 
 /** What a memory rests on, and what was concluded from it. */
-function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
+function RestsOn({
+  memory,
+  events,
+  whose,
+}: Readonly<{ memory: Memory; events: readonly HistoryEntry[]; whose: Params }>) {
+  const edit = editOf(memory, events);
   const { evidence } = memory.metadata;
   const ids = Array.isArray(evidence) ? evidence.filter((id) => typeof id === "string") : [];
   const asked = useAsked(
@@ -136,12 +176,18 @@ function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>)
   return (
     <section class="card" aria-label="What it rests on">
       <h2>Rests on</h2>
+      {edit && (
+        <p>
+          The word of <bdi>{edit.actor ?? "somebody"}</bdi>, <When at={edit.at} />
+        </p>
+      )}
+      {edit && memory.source && <h3>Before, refuted</h3>}
       {memory.source && <Source memory={memory} whose={whose} />}
       <Answer asked={asked}>
         {({ ground, drawn }) => (
           <>
             <Links memories={ground} whose={whose} />
-            {!memory.source && ground.length === 0 && (
+            {!memory.source && !edit && ground.length === 0 && (
               <p class="note">No links: it was written by itself.</p>
             )}
             {drawn.length > 0 && <h3>Insights that rest on it</h3>}

@@ -4,6 +4,7 @@ import type { CallCosts, Job, Message, ShownTurn, Summary, ThreadCost } from "..
 import { type InView, inViewOf, missingFrom } from "../in-view.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Beside } from "../parts/beside.js";
+import { titleFrom } from "../parts/spoken.js";
 import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
 import { mostCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
 import { count, Head } from "../parts/texts.js";
@@ -15,7 +16,7 @@ import { JobList } from "./jobs.js";
 const [pageMessages, pageTurns] = [30, 60];
 /** How many messages before the one that is looked for. */
 const messagesBefore = 8;
-const titleCharacters = 90;
+const titleCharacters = 200;
 
 type ThreadPage = Awaited<ReturnType<typeof readPage>>;
 
@@ -78,7 +79,8 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
     get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, before: end }),
     get<ThreadCost>("cost", { limit: pageMessages, before: end }),
   ]);
-  const title = begun.messages.find(({ role }) => role === "user")?.text ?? thread;
+  const firstWords = begun.messages.find(({ role }) => role === "user")?.text;
+  const title = firstWords === undefined ? thread : titleFrom(firstWords);
   return {
     title,
     messages,

@@ -4,7 +4,8 @@ import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
 import { useList } from "../parts/lists.js";
 import { Pages } from "../parts/pages.js";
-import { counted, Head, Marked, Tag, When } from "../parts/texts.js";
+import { titleFrom } from "../parts/spoken.js";
+import { counted, Head, Marked, Tag, When, wordsOf } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -87,7 +88,7 @@ export function ThreadRows({ threads }: Readonly<{ threads: readonly Thread[] }>
               class="row"
               href={hrefOf({ view: "thread", params: { ...paramsOf(scope), thread: threadId } })}
             >
-              <bdi>{title ?? threadId}</bdi>
+              <bdi>{title === null ? threadId : titleFrom(title)}</bdi>
             </a>
             <p class="last faint">
               {last && (
@@ -127,7 +128,7 @@ function Found({ place }: Readonly<{ place: Place }>) {
     [whoseOf(place.params), said],
   );
   const { since = "", until = "" } = timesOf(place.params);
-  const beginnings = said.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  const beginnings = wordsOf(said);
   return (
     <Answer asked={asked}>
       {({ hits }) => {

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { ask, path } from "../api.js";
-import type { Consent, Job, Memory } from "../api-types.js";
+import type { Consent, Job, Memory, Source } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
 import { Answer } from "../parts/asked.js";
 import { useList } from "../parts/lists.js";
 import { Pages } from "../parts/pages.js";
 import { Head, MemoryLink, Tag, When, Words } from "../parts/texts.js";
-import { nameOf, type Place, paramsOf } from "../place.js";
+import { hrefOf, nameOf, type Params, type Place, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { JobList } from "./jobs.js";
 import { actionsOf } from "./memory-actions.js";
@@ -139,7 +139,7 @@ function Consents({ place }: Readonly<{ place: Place }>) {
     <Listed<Consent> path="consents" where={{ status: "pending" }} place={place} {...about}>
       {(consents, again) => (
         <Decisions rows={consents} actions={() => decisions} again={again}>
-          {({ text, rule, scope, category, key, current, createdAt, expiresAt }) => (
+          {({ text, rule, scope, category, key, current, ...request }) => (
             <>
               <p dir="auto">
                 <Words text={text} />
@@ -152,13 +152,48 @@ function Consents({ place }: Readonly<{ place: Place }>) {
                 {nameOf(paramsOf(scope))} · {category}
                 {key !== null && ` · ${key}`}{" "}
                 {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
-                <When at={createdAt} />, expires <When at={expiresAt} />
+                <When at={request.createdAt} />, expires <When at={request.expiresAt} />
               </p>
+              <Ground source={request.source} whose={paramsOf(scope)} by={request.proposedBy} />
             </>
           )}
         </Decisions>
       )}
     </Listed>
+  );
+}
+
+/** The words a request was understood from, where they were said, and who proposed it. */
+function Ground({
+  source,
+  whose,
+  by,
+}: Readonly<{ source: Source | null; whose: Params; by: string | null }>) {
+  const at = String(source?.seqs[0] ?? "");
+  const thread = source?.threadId ?? "";
+  return (
+    <>
+      {source?.quote && (
+        <blockquote dir="auto">
+          <Words text={source.quote} most={500} />
+        </blockquote>
+      )}
+      <p class="faint">
+        {source && (
+          <a href={hrefOf({ view: "thread", params: { ...whose, thread, around: at, at } })}>
+            <bdi>{thread}</bdi>
+            {at !== "" && `, message ${source.seqs.join(", ")}`}
+          </a>
+        )}
+        {source && by !== null && " · "}
+        {by !== null && (
+          <>
+            proposed by <bdi>{by}</bdi>
+          </>
+        )}
+        {!source && by === null && "No message is named as its ground."}
+      </p>
+    </>
   );
 }
 

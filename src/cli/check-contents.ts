@@ -2,6 +2,8 @@ import sql from "sql-template-tag";
 import { isExpired } from "../memories/write/hide-memories.js";
 import { countLacking } from "../models/reembed.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import { commandAt } from "../postgres/schema-state.js";
 import { nobody } from "../scope/scope.js";
 import { vectorRows } from "../store/item-vectors.js";
 import { type Check, ok, warn } from "./check.js";
@@ -33,7 +35,7 @@ const spaceLine = ({ vectors, name, dimensions }: Space) =>
   `${vectors} in ${name}, ${dimensions} dimensions`;
 
 /** The space that a process began to use last comes first. */
-export async function checkVectors(db: Connection): Promise<Check> {
+export async function checkVectors(db: Database): Promise<Check> {
   const { schema } = db;
   const [current, ...others] = await db.query<Space>(sql`
     select s.id as ref, s.name, s.dimensions, v.vectors, v.size
@@ -49,25 +51,29 @@ export async function checkVectors(db: Connection): Promise<Check> {
   const says = `${spaceLine(current)}${unused}.`;
   const lacking = await countLacking(db, current, vectorRows);
   if (lacking === 0) return ok("vectors", says);
-  const todo = "Run `npx mnemograph reembed --embeddings MODULE`.";
+  const todo = `Run \`${commandAt(db, "reembed --embeddings MODULE")}\`.`;
   return warn("vectors", `${says} ${counted(lacking, "text")} without one.`, todo);
 }
 
-const worker =
-  "Start `npx mnemograph worker --model MODULE`, or run `npx mnemograph upkeep --model MODULE` from cron.";
-const failed = `\`npx mnemograph call listJobs --json '{"state":"failed"}'\` says why`;
-const workStates = {
-  running: null,
-  due: `No process does it. ${worker}`,
-  stuck: `Its worker ended, and none took over. ${worker}`,
-  "given up": `${failed}, \`npx mnemograph call retryJob --json '{"id":"ID"}'\` tries again.`,
-};
+/** What to do about work in a state; null: nothing. */
+function workAdvice(db: Database): Readonly<Record<string, string | null>> {
+  const upkeep = `Run \`${commandAt(db, "upkeep --model MODULE")}\` from cron`;
+  const worker = `start \`${commandAt(db, "worker --model MODULE")}\`, which needs the package pg-boss`;
+  const list = commandAt(db, `call listJobs --json '{"state":"failed"}'`);
+  const retry = commandAt(db, `call retryJob --json '{"id":"ID"}'`);
+  return {
+    running: null,
+    due: `No process does it. ${upkeep}, or ${worker}.`,
+    stuck: `Its worker ended, and none took over. ${upkeep}, or ${worker}.`,
+    "given up": `\`${list}\` says why, \`${retry}\` tries again.`,
+  };
+}
 
 /**
  * Stuck: its lease ran out, and no other worker has taken it. What is due for minutes, no process
  * does.
  */
-export async function checkWork(db: Connection): Promise<Check[]> {
+export async function checkWork(db: Database): Promise<Check[]> {
   const rows = await db.query<{ state: string; says: string; isLong: boolean }>(sql`
     select state, min(since) <= ${db.now()} - interval '5 minutes' as "isLong", concat(count(*), ' ', kind, ' by ' || worker,
       ' since ', to_char(min(since) at time zone 'UTC', 'YYYY-MM-DD HH24:MI"Z"')) as says
@@ -78,7 +84,7 @@ export async function checkWork(db: Connection): Promise<Check[]> {
         coalesce(given_up_at, case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end) as since
       from ${db.schema}.work where given_up_at is not null or lease_until is not null or retry_at <= ${db.now()}
     ) k group by state, kind, worker order by min(since)`);
-  return Object.entries(workStates).map(([state, todo]) => {
+  return Object.entries(workAdvice(db)).map(([state, todo]) => {
     const found = rows.filter((row) => row.state === state);
     const says = found.length > 0 ? `${found.map((row) => row.says).join(", ")}.` : "None.";
     const isWrong = todo !== null && found.some(({ isLong }) => isLong || state !== "due");

@@ -7,6 +7,7 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { shippedSchema } from "../postgres/migration-set.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
+import { migrateCommandLine } from "../postgres/schema-state.js";
 import { bad, type Check, checked, ok, warn } from "./check.js";
 import * as contents from "./check-contents.js";
 import * as server from "./check-server.js";
@@ -119,7 +120,7 @@ async function checkCheckpointer(db: Database): Promise<Check> {
   return bad(
     "checkpointer",
     "LangGraph's tables lack migrations.",
-    "Run `npx mnemograph migrate`.",
+    `Run \`${migrateCommandLine(db)}\`.`,
   );
 }
 

@@ -136,16 +136,18 @@ function createdTables(migrations: readonly Migration[], schemaName: string): st
 
 const setFlags = { core: "", vector: " --vectors", isolation: " --isolation" };
 
-/** The command that sets up `sets`, without the connection string. */
-export function migrateCommandLine(
-  { schemaName, dataDir }: SchemaPlace,
-  sets: readonly MigrationSet[] = [],
-): string {
-  const flags = sets.map((set) => setFlags[set]).join("");
+/** The command that does `words` in a schema, without the connection string. */
+export function commandAt({ schemaName, dataDir }: SchemaPlace, words: string): string {
   const schema = schemaName === "mnemograph" ? "" : ` --schema ${schemaName}`;
   const folder = dataDir === undefined ? "" : ` --data-dir ${dataDir}`;
-  return `npx mnemograph migrate${flags}${schema}${folder}`;
+  return `npx mnemograph ${words}${schema}${folder}`;
 }
+
+/** The same, to set up `sets`. */
+export const migrateCommandLine = (
+  place: SchemaPlace,
+  sets: readonly MigrationSet[] = [],
+): string => commandAt(place, `migrate${sets.map((set) => setFlags[set]).join("")}`);
 
 function otherBaseline(place: SchemaPlace, { versions }: InstalledSchema): MemoryError {
   const { schemaName, dataDir } = place;

@@ -66,44 +66,42 @@ const maxInactive = 20;
  * not for turns.
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
+  // The same search, of more than were asked for.
   const query = readQuery(deps, input);
   const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
+  // What is shown of the best, and what of them is over the budget.
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, shape);
-  const floor = question.vector ? floors.besideVector : floors.byWords;
   const isShown = ({ memory }: Scored) => shown.has(memory.id);
+  const omitted = best
+    .filter((hit) => !isShown(hit))
+    .map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`));
+  // What was found, and is too far down.
+  for (const [index, hit] of ordered.slice(search.most).entries()) {
+    const place = search.most + index + 1;
+    omitted.push(omission(hit, "limit", `It is number ${place}; ${search.most} were asked for.`));
+  }
+  // What was found, and says too little.
   const ids = new Set(ordered.map(({ memory }) => memory.id));
-  const invisible = await findInvisible(deps, question, more);
+  for (const each of weighed)
+    if (!ids.has(each.hit.memory.id))
+      omitted.push(omission(each.hit, "floor", belowFloorText(each)));
+  // What would fit, but for the allowlist, categories, kinds and filters.
+  for (const each of await findInvisible(deps, question, more))
+    omitted.push(notSelected(each, query, deps));
+  // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
-  const overBudget = best.filter((hit) => !isShown(hit));
-  const overLimit = ordered.slice(search.most);
-  const belowFloor = weighed.filter(({ hit }) => !ids.has(hit.memory.id));
-  const omitted = [
-    ...overBudget.map((hit) =>
-      omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`),
-    ),
-    ...overLimit.map((hit, index) =>
-      omission(
-        hit,
-        "limit",
-        `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
-      ),
-    ),
-    ...belowFloor.map((each) => omission(each.hit, "floor", belowFloorText(each))),
-    ...invisible.map((each) => notSelected(each, query, deps)),
-  ];
+  const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
+  const floor = question.vector ? floors.besideVector : floors.byWords;
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
     floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
-    omitted: [
-      ...omitted.toSorted((first, second) => second.score - first.score).slice(0, maxOmitted),
-      ...inactive,
-    ],
+    omitted: [...bestOmitted.slice(0, maxOmitted), ...inactive],
   };
 }
 

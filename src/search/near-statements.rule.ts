@@ -38,16 +38,16 @@ export function laterFirst<Hit extends Statement>(
 
 /** Ids of the statements that nearly equal another: their dates tell them apart. */
 export function nearStatements(memories: readonly Statement["memory"][]): ReadonlySet<string> {
-  const read: (Pick<Statement["memory"], "id" | "text"> & { readonly words: WordCounts })[] = [];
   const near = new Set<string>();
-  for (const { id, text } of memories.slice(0, mostCompared)) {
-    const words = contentWords(text);
-    for (const other of read) {
+  const read = memories
+    .slice(0, mostCompared)
+    .map(({ id, text }) => ({ id, text, words: contentWords(text) }));
+  for (const [index, { id, text, words }] of read.entries()) {
+    for (const other of read.slice(0, index)) {
       // A user and the user within an app may have the same memory.
       if (other.text === text || shareOfCounts(words, other.words) < nearShare) continue;
       near.add(id).add(other.id);
     }
-    read.push({ id, text, words });
   }
   return near;
 }

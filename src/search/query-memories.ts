@@ -8,10 +8,9 @@ import {
 import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { timeZoneField } from "../text/time-zone.js";
-import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
+import { type AnswerForm, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
-  type MemoryHit,
   noParts,
   type RankedHit,
   rankWeighed,
@@ -90,13 +89,11 @@ const candidatesPerHit = 4;
 
 export type ReadQuery = ReturnType<typeof readQuery>;
 
-export type FoundHits = AnswerShape & { readonly hits: readonly MemoryHit[] };
-
 /**
  * Embeds the query, then searches in one round trip.
  * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
  */
-export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
+export async function queryMemories(deps: SearchRuntime, input: MemoryQuery) {
   // Whose memories are searched, which of them, how many, and how the answer is written.
   const query = readQuery(deps, input);
   // The question's words, the days and people that it names, and its vector.

@@ -28,10 +28,9 @@ export function askingSentences(text: string): { readonly asking: string; readon
 }
 
 function endsInMark(sentence: string): boolean {
-  const characters = [...sentence].reverse();
-  const end = characters.slice(
-    0,
-    characters.findIndex((each) => !afterMark.test(each)),
-  );
-  return end.some((each) => questionMark.test(each));
+  for (const character of [...sentence].reverse()) {
+    if (questionMark.test(character)) return true;
+    if (!afterMark.test(character)) return false;
+  }
+  return false;
 }

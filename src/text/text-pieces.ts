@@ -119,8 +119,10 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   const head = items.slice(0, Math.ceil(most / 2));
   const tail = items.slice(items.length - Math.floor(most / 2));
   const mark = omitted(items.length - most, "messages");
-  const marked = head.slice(-1).map((item) => ({ ...item, text: item.text + mark }));
-  return [...head.slice(0, -1), ...marked, ...tail];
+  const marked = head.map((item, index) =>
+    index === head.length - 1 ? { ...item, text: item.text + mark } : item,
+  );
+  return [...marked, ...tail];
 }
 
 function fairShare(sizes: readonly number[], total: number): number {

@@ -90,7 +90,7 @@ describe("doctor", () => {
       "a missing migration of the checkpointer",
       "delete from @checkpoint_migrations where v = (select max(v) from @checkpoint_migrations)",
       "insert into @checkpoint_migrations select max(v) + 1 from @checkpoint_migrations",
-      /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx mnemograph migrate`\.$/,
+      /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx mnemograph migrate --schema \w+`\.$/,
     ],
     [
       "an invalid index",
@@ -102,25 +102,25 @@ describe("doctor", () => {
       "texts without a vector in the space in use",
       "update @memory_embedding set active = false",
       "update @memory_embedding set active = true",
-      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx mnemograph reembed/,
+      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx mnemograph reembed --embeddings MODULE --schema \w+/,
     ],
     [
       "a job that is due for long",
       work("retry_at", "now() - interval '1 hour'"),
       noWork,
-      /^warn due: 1 notes since 20\S+ \S+Z\. No process does it\. Start `npx mnemograph worker/,
+      /^warn due: 1 notes since 20\S+ \S+Z\. No process does it\. Run `npx mnemograph upkeep --model MODULE --schema \w+/,
     ],
     [
       "a stuck job",
       work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
       noWork,
-      /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Start/,
+      /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep .*which needs the package pg-boss/,
     ],
     [
       "a job that was given up",
       work("given_up_at", "now()"),
       noWork,
-      /^warn given up: 1 notes since 20\S+ \S+Z\. `npx mnemograph call listJobs --json '\{"state":"failed"\}'` says why/,
+      /^warn given up: 1 notes since 20\S+ \S+Z\. `npx mnemograph call listJobs --json '\{"state":"failed"\}' --schema \w+.*` says why/,
     ],
     [
       "an outage",

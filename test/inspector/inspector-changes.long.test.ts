@@ -45,6 +45,56 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     expect(told.slice(0, 5)).toEqual(reasons.map((reason) => ["joe", reason]));
   });
 
+  it("What Esc leaves stays in the dialog, and a corrected memory rests on the operator's word", async () => {
+    const scope = { userId: "lea" };
+    const [threadId, quote] = ["dinner", "I could live on fish alone"];
+    const messages = [{ role: "user" as const, content: quote, id: "fish-1" }];
+    await memory.record({ scope, threadId, messages });
+    const source = { threadId, seqs: [0], quote };
+    const diet = { category: "preferences", key: "diet", value: "fish", source };
+    await memory.memories.add({ scope, memories: { ...diet, text: "Eats only fish." } });
+    const [eats] = await memory.memories.list({ scope });
+    await open(`memory?user=lea&id=${eats?.id}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByLabel("Text").fill("Is a vegetarian.");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit" }).click();
+    expect(await page.getByRole("dialog").getByLabel("Text").inputValue()).toBe("Is a vegetarian.");
+    await page.getByRole("dialog").getByLabel("Value").fill("vegetarian");
+    await page.getByRole("dialog").getByLabel("Reason").fill("she told us");
+    await page.keyboard.press("Enter");
+    await page.getByText("The word of joe").waitFor();
+    await page.getByRole("heading", { name: "Before, refuted" }).waitFor();
+    expect(await page.locator(".slot li").allInnerTexts()).toEqual([
+      expect.stringMatching(/^fish\s+refuted/),
+      expect.stringMatching(/^vegetarian\s+since/),
+    ]);
+  });
+
+  it("What a user asked to forget comes back only after a warning in the user's words", async () => {
+    const scope = { userId: "nils" };
+    const owes = "Owes the landlord two rents.";
+    await memory.memories.add({ scope, memories: { text: owes } });
+    const [debt] = await memory.memories.list({ scope });
+    const quote = "Please forget that I owe two rents.";
+    const evidence = JSON.stringify({ quote, threadId: "rent", seq: 0 });
+    await memory.memories.remove({ scope, id: debt?.id ?? "" });
+    await db.pool.query(
+      `update ${db.schema}.history set new = new || jsonb_build_object('evidence', $1::jsonb)
+       where memory_id = $2 and event = 'DELETE'`,
+      [evidence, debt?.id],
+    );
+    await open("memories?user=nils&state=soft_deleted");
+    await page.getByLabel(`Select: ${owes}`).check();
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog").getByText(quote).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("link", { name: owes }).click();
+    await page.getByRole("button", { name: "Revert to this" }).last().click();
+    await page.getByRole("dialog").getByText(quote).waitFor();
+  });
+
   it("An operator decides several requests for consent at once", async () => {
     await open("waiting");
     await page.getByText("preferred name is Anita").waitFor();

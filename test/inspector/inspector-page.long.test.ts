@@ -180,6 +180,32 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await other.close();
   });
 
+  it("Code and tables keep their columns, titles are words, and turns have their time of day", async () => {
+    const code = "select user, count(*)\nfrom   visit";
+    const table = "| day | visits |\n| --- | ---: |";
+    const content = `Why is it slow?\n\`\`\`sql\n${code}\n\`\`\`\n${table}\nThanks.`;
+    const messages = [{ role: "user" as const, content, id: "slow-1" }];
+    await memory.record({ scope: { userId: "mara" }, threadId: "slow", messages });
+    await open("thread?user=mara&thread=slow");
+    await page.getByRole("heading", { name: "Why is it slow? Thanks." }).waitFor();
+    expect(await page.locator("pre").allTextContents()).toEqual([`${code}\n${table}`]);
+    expect(await page.locator(".turn-line").textContent()).toMatch(/, \d\d:\d\d/);
+    await open("nonsense");
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await open("memory?user=ana&id=00000000-0000-4000-8000-000000000000");
+    await page.getByRole("link", { name: "All memories" }).waitFor();
+  });
+
+  it("Memories stand in the order that was asked for, whatever their category", async () => {
+    const scope = { userId: "otto" };
+    for (const [at, category] of ["projects", "preferences", "projects"].entries())
+      await memory.memories.add({ scope, memories: { category, text: `Statement ${at}.` } });
+    await open("memories?user=otto");
+    await page.locator("a.row").first().waitFor();
+    const expected = ["Statement 2.", "Statement 1.", "Statement 0."];
+    expect(await page.locator("a.row").allTextContents()).toEqual(expected);
+  });
+
   it("Hostile words are shown and do nothing else", async () => {
     await open("thread?user=zoe&thread=hostile");
     await page.getByText(hostile.script.slice(0, 30)).first().waitFor();

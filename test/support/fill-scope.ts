@@ -121,10 +121,11 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
     `insert into "${schema}".note_source (thread_ref, memory_id, owner_ref, start_seq, end_seq)
      select id, gen_random_uuid(), owner_ref, 0, 1 ${thread}`,
   );
-  await run(
+  const { rows } = await pool.query(`select owner_ref ${thread}`, [threadId]);
+  await pool.query(
     `insert into "${schema}".compared_pair (owner_ref, fingerprint, verdict)
-     select distinct owner_ref, $2, 'same' ${thread} and owner_ref is not null on conflict do nothing`,
-    word,
+     values ($1, $2, 'same') on conflict do nothing`,
+    [rows[0]?.owner_ref, word],
   );
   await run(
     `update "${schema}".work set error = $2 where thread_ref in (select id ${thread})`,

@@ -1,0 +1,65 @@
+import { Words } from "./texts.js";
+
+/** Lines of a message that belong together: code and tables keep their columns. */
+interface Passage {
+  readonly isCode: boolean;
+  readonly lines: string[];
+}
+
+const fence = /^\s*(?:```|~~~)/;
+const tableRow = /^\s*\|/;
+
+/** What was said, with code between fences and tables in a fixed font. */
+export function Spoken({ text, most }: Readonly<{ text: string; most: number }>) {
+  const passages = passagesOf(text);
+  if (passages.every(({ isCode }) => !isCode)) return <Words text={text} most={most} />;
+  return (
+    <>
+      {passages.map(({ isCode, lines }, place) =>
+        isCode ? (
+          <pre key={`${place}`} tabIndex={0}>
+            {lines.join("\n")}
+          </pre>
+        ) : (
+          <Words key={`${place}`} text={lines.join("\n")} most={most} />
+        ),
+      )}
+    </>
+  );
+}
+
+function passagesOf(text: string): readonly Passage[] {
+  const passages: Passage[] = [];
+  let isFenced = false;
+  const add = (isCode: boolean, line: string) => {
+    const last = passages.at(-1);
+    if (last?.isCode === isCode) last.lines.push(line);
+    else passages.push({ isCode, lines: [line] });
+  };
+  for (const line of text.split("\n")) {
+    if (fence.test(line)) {
+      // The fence itself is left out.
+      isFenced = !isFenced;
+      continue;
+    }
+    add(isFenced || tableRow.test(line), line);
+  }
+  return passages;
+}
+
+const address = /https?:\/\/\S+/g;
+const attachment = /\[(image|audio|video|file)[^\]]*\]/g;
+
+/** Somebody's first words as a title: one line, without code, addresses and files' names. */
+export function titleFrom(text: string): string {
+  const words = passagesOf(text)
+    .filter(({ isCode }) => !isCode)
+    .flatMap(({ lines }) => lines)
+    .join(" ")
+    .replace(/```.*/, " ")
+    .replace(attachment, "[$1]")
+    .replace(address, "…")
+    .replace(/\s+/g, " ")
+    .trim();
+  return words === "" ? text.replace(/\s+/g, " ").trim() : words;
+}
