@@ -97,6 +97,7 @@ type Overlay = Map<string, Overlaid>;
 const bySimilarity = (one: ExistingMemory, other: ExistingMemory) =>
   other.similarity - one.similarity;
 
+/** What a statement meets: stored memories after the earlier drafts, and the nearest of these. */
 function withOverlay(overlay: Overlay, found: FoundStatement): readonly ExistingMemory[] {
   if (overlay.size === 0) return found.existing;
   const existing: ExistingMemory[] = [];
@@ -109,17 +110,25 @@ function withOverlay(overlay: Overlay, found: FoundStatement): readonly Existing
   }
   const drafted: ExistingMemory[] = [];
   for (const overlaid of overlay.values()) {
-    if (!overlaid?.draft) continue;
-    const { memory, draft } = overlaid;
-    const isApart = draft.scope.appId !== found.scope.appId;
-    if (isApart || draft.quarantined !== found.quarantined) continue;
-    const isSame = memory.kind === found.kind && draft.contentHash === found.contentHash;
-    const near = isSame ? 1 : similarity(draft.measure, found.measure);
-    const relation = isSame ? "same" : "near";
-    if (near > 0) drafted.push({ ...memory, relation, similarity: near });
+    const near = overlaid?.draft ? nearDraft(overlaid.memory, overlaid.draft, found) : null;
+    if (near) drafted.push(near);
   }
   const nearest = drafted.toSorted(bySimilarity).slice(0, nearestCount);
   return [...existing, ...nearest].toSorted(bySimilarity);
+}
+
+/** An earlier draft's memory as one that the statement meets; null: they have nothing in common. */
+function nearDraft(
+  memory: ExistingMemory,
+  draft: Statement,
+  found: FoundStatement,
+): ExistingMemory | null {
+  if (draft.scope.appId !== found.scope.appId) return null;
+  if (draft.quarantined !== found.quarantined) return null;
+  if (memory.kind === found.kind && draft.contentHash === found.contentHash)
+    return { ...memory, relation: "same", similarity: 1 };
+  const near = similarity(draft.measure, found.measure);
+  return near > 0 ? { ...memory, relation: "near", similarity: near } : null;
 }
 
 function updateOverlay(
