@@ -33,16 +33,16 @@ export interface BatchOptions {
   readonly shared: Set<string>;
 }
 
-/** Deletes rows in one transaction. Without a count, nothing is left. */
-export type EraseBatch = (
-  tx: Connection,
-  erasure: ErasureScope,
-  options: BatchOptions,
-) => Promise<RowCounts>;
+/** Each batch deletes rows in one transaction. Without a count, nothing is left. */
+export type EraseBatch = typeof eraseMemories;
 
 export const threadsPerBatch = 20;
 
-const eraseMemories: EraseBatch = async (tx, erasure, { scope, batchSize }) => {
+export async function eraseMemories(
+  tx: Connection,
+  erasure: ErasureScope,
+  { scope, batchSize }: BatchOptions,
+): Promise<RowCounts> {
   const { ownerRef, thread } = erasure;
   if (ownerRef === null) return {};
   // Every writer of memories takes this lock first.
@@ -53,9 +53,13 @@ const eraseMemories: EraseBatch = async (tx, erasure, { scope, batchSize }) => {
   if (found.length === 0) return {};
   // A thread's owner stays, with its change log.
   return eraseFound(tx, { ownerRef, scope, found, audit: thread ? forgetting : null });
-};
+}
 
-const eraseConversations: EraseBatch = async (tx, erasure, { batchSize, shared }) => {
+export async function eraseConversations(
+  tx: Connection,
+  erasure: ErasureScope,
+  { batchSize, shared }: BatchOptions,
+): Promise<RowCounts> {
   const { ownerRef, tenantId, thread } = erasure;
   const threads = await lockErasableThreads(tx, erasure, threadsPerBatch);
   if (threads.length === 0) return {};
@@ -75,9 +79,13 @@ const eraseConversations: EraseBatch = async (tx, erasure, { batchSize, shared }
   // Last, since the other rows are found by their thread.
   addCounts(counts, { thread: await eraseThreads(tx, threads) });
   return counts;
-};
+}
 
-const eraseItems: EraseBatch = async (tx, erasure, { batchSize }) => {
+export async function eraseItems(
+  tx: Connection,
+  erasure: ErasureScope,
+  { batchSize }: BatchOptions,
+): Promise<RowCounts> {
   if (erasure.thread) return {};
   // Locked against writes to the items and their vectors.
   const found = await tx.query<{ ref: string }>(sql`
@@ -85,16 +93,17 @@ const eraseItems: EraseBatch = async (tx, erasure, { batchSize }) => {
     order by x.item limit ${batchSize} for update`);
   if (found.length === 0) return {};
   return eraseRows(tx, itemTables(sql`${found.map(({ ref }) => ref)}::bigint[]`));
-};
+}
 
-const eraseRecords: EraseBatch = (tx, erasure, { batchSize }) => {
+export function eraseRecords(
+  tx: Connection,
+  erasure: ErasureScope,
+  { batchSize }: BatchOptions,
+): Promise<RowCounts> {
   const tables = recordTables(erasure);
   if (!erasure.thread) tables.push(...noteSourceTables(sql`'{}'::bigint[]`, erasure.ownerRef));
   return eraseRows(tx, tables, batchSize);
-};
-
-/** In this order: events of the deletions are deleted too. */
-export const eraseBatches = [eraseMemories, eraseConversations, eraseItems, eraseRecords] as const;
+}
 
 /** Deletes at most `limit` messages of locked threads, and subtracts them from the counts. */
 async function eraseMessages(

@@ -21,7 +21,10 @@ import { abortSignal, callback } from "../text/parse-input.js";
 import {
   type BatchOptions,
   type EraseBatch,
-  eraseBatches,
+  eraseConversations,
+  eraseItems,
+  eraseMemories,
+  eraseRecords,
   threadsPerBatch,
 } from "./erase-batches.js";
 import { lockOwnerRow } from "./erase-memories.js";
@@ -161,9 +164,9 @@ async function erase(
   let complete = false;
   for (let pass = 0; pass < maxPasses && !complete; pass++) {
     const erasure = await findErasureScope(db, scope, thread);
-    // Memories, conversations, items and records: each in batches until none is left.
+    // Each kind in batches until none is left; events of the deletions are deleted with the last.
     complete = true;
-    for (const eraseBatch of eraseBatches)
+    for (const eraseBatch of [eraseMemories, eraseConversations, eraseItems, eraseRecords])
       complete = (await eraseAll(run, erasure, eraseBatch)) && complete;
     // Then the owner, with an event, unless something was written meanwhile.
     complete &&= await eraseOwner(run, erasure);
