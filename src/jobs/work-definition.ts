@@ -29,7 +29,7 @@ export interface OwnerWork extends LoadedWork {
   readonly doneUntil: number;
 }
 
-export interface WorkPolicy {
+interface WorkPolicy {
   readonly enabled: boolean;
   readonly tries: Tries;
   /** Where a thread's or owner's work begins. @default 0 */

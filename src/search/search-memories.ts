@@ -125,7 +125,7 @@ export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<numb
 }
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
-export function visibleArguments(
+function visibleArguments(
   db: Connection,
   { scope, kinds, categories, filter }: VisibleMemories,
 ): Sql {

@@ -5,7 +5,7 @@ import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
 import { derivedFields, type ExportPage } from "./record-type.js";
-import { type RecordName, recordNames, recordTypes } from "./records.js";
+import { type RecordName, recordNames, recordTypeOf } from "./records.js";
 
 const pageRows = 500;
 
@@ -22,8 +22,8 @@ export async function* exportLines(
   let lines = 1;
   for (const name of recordNames) {
     // Summaries and messages follow their thread.
-    if (recordTypes[name].parent) continue;
-    const children = recordNames.filter((each) => recordTypes[each].parent === name);
+    if (recordTypeOf(name).parent) continue;
+    const children = recordNames.filter((each) => recordTypeOf(each).parent === name);
     for await (const { line, cursor } of exportRows(db, name, { scope })) {
       lines++;
       yield line;
@@ -41,7 +41,7 @@ export async function* exportLines(
 type ExportRow = { readonly line: ExportLine; readonly cursor: readonly string[] };
 
 async function* exportRows(db: Connection, name: RecordName, of: Omit<ExportPage, "after">) {
-  const { key, fields } = recordTypes[name];
+  const { key, fields } = recordTypeOf(name);
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
   const derived = derivedFields(fields, ({ out }) => out);
@@ -60,6 +60,6 @@ async function* exportRows(db: Connection, name: RecordName, of: Omit<ExportPage
 }
 
 export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {
-  const { table, rows } = recordTypes[name];
+  const { table, rows } = recordTypeOf(name);
   return rows?.(db, page) ?? sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}`;
 }

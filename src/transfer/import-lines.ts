@@ -18,7 +18,7 @@ import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { rowsOf } from "./export-scope.js";
 import { insertRecords } from "./insert-records.js";
 import { lineError, linesOf, type NumberedLine, readExport } from "./read-export.js";
-import { recordNames, recordTypes } from "./records.js";
+import { recordNames, recordTypeOf } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportInput {
@@ -220,7 +220,7 @@ async function writeBatch(
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
   const exists = recordNames
-    .filter((name) => recordTypes[name].insert?.ownerColumns !== undefined)
+    .filter((name) => recordTypeOf(name).insert?.ownerColumns !== undefined)
     .map((name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`);
   const [row] = await tx.query<{ any: boolean }>(sql`select ${join(exists, " or ")} as any`);
   if (!row?.any) return;

@@ -6,7 +6,7 @@ import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
 import { derivedFields, type ImportTarget } from "./record-type.js";
-import { type RecordName, recordNames, recordTypes } from "./records.js";
+import { type RecordName, recordNames, recordTypeOf } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
 export async function insertRecords(
@@ -16,7 +16,7 @@ export async function insertRecords(
 ) {
   for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
   for (const name of recordNames) {
-    const { insert } = recordTypes[name];
+    const { insert } = recordTypeOf(name);
     if (insert === undefined) continue;
     const rows = await Promise.all(
       linesOf(lines, name).map(async ({ line, number }) => {
@@ -40,7 +40,7 @@ function insertOf(
   target: ImportTarget,
   rows: readonly object[],
 ): Sql {
-  const { table, fields, insert = {} } = recordTypes[name];
+  const { table, fields, insert = {} } = recordTypeOf(name);
   const { ownerColumns = [], read, joined, returning = "1", end = empty, following } = insert;
   const columns = { ...fields, ...insert.columns };
   const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };

@@ -364,4 +364,5 @@ export type RecordName = keyof typeof records;
 
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
-export const recordTypes: Readonly<Record<RecordName, RecordType>> = records;
+/** What is done with the records of a name. */
+export const recordTypeOf = (name: RecordName): RecordType => records[name];

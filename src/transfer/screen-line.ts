@@ -9,7 +9,7 @@ import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
-import { recordTypes } from "./records.js";
+import { recordTypeOf } from "./records.js";
 
 export interface ImportableLine extends NumberedLine {
   /** Whether this import puts the memory in quarantine. */
@@ -36,7 +36,7 @@ export async function importable(
     }
   }
   if (line.type === "header" || line.type === "end") return { ...given, isQuarantined: false };
-  const { words = [] } = recordTypes[line.type];
+  const { words = [] } = recordTypeOf(line.type);
   const clean = await screened(screen, await redactFields(redactor, line, words));
   const isQuarantined = line.type === "memory" && "state" in clean && clean.state !== line.state;
   return { ...given, line: clean, isQuarantined };
