@@ -36,7 +36,7 @@ const itemVectors: VectorRows = {
       ),
       free as (
         select i.ref, i.tenant_id, i.revision from ${schema}.store_item i
-        where i.ref in (select n.ref from input n) for share skip locked
+        where i.ref = any (${items.map(({ ref }) => ref)}::bigint[]) for share skip locked
       ),
       stored as (
         insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
