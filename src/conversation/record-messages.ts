@@ -14,11 +14,11 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   readonly terms: string;
   /** Characters at its end that are too many to be searched. */
   readonly unsearched?: number;
-  /** `wordsCheck`; null if unknown. */
+  /** `wordsCheck`: the checksum of its redacted words, by which an edit is seen; null if unknown. */
   readonly check: number | null;
 }
 
-interface TurnMessages extends ThreadAddress, TalkWindow {
+interface TurnToRecord extends ThreadAddress, TalkWindow {
   readonly messages: readonly NewMessage[];
   readonly saidAt?: Date | undefined;
   readonly timeZone: string;
@@ -49,6 +49,7 @@ export interface RecordedThread {
   readonly talk: RecordedTalk;
   /** Ascending seqs of user messages in the last window, and of the last one. */
   readonly turnStarts: number[];
+  /** Whether a worker makes a summary of it now. */
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
   readonly turns: number;
@@ -81,7 +82,7 @@ const collisions = {
  */
 export async function recordMessages(
   db: Connection,
-  input: TurnMessages,
+  input: TurnToRecord,
 ): Promise<RecordedThread | null> {
   // 23503: the owner was forgotten after the snapshot; the next try creates it again.
   return retryOn(
@@ -103,7 +104,7 @@ type Row = Omit<RecordedThread, "threadRef"> & {
 };
 
 /** The functions below make its parts, in this order: a part reads those before it. */
-function recordStatement(db: Connection, turn: TurnMessages): Sql {
+function recordStatement(db: Connection, turn: TurnToRecord): Sql {
   const { schema } = db;
   return sql`
     with
@@ -147,7 +148,7 @@ function recordStatement(db: Connection, turn: TurnMessages): Sql {
  * CTEs `input`, the messages in order, and `term`, each word's `frequency` in a message of `length`
  * words.
  */
-function inputMessages(db: Connection, { messages }: TurnMessages): Sql {
+function inputMessages(db: Connection, { messages }: TurnToRecord): Sql {
   const column = <Key extends keyof NewMessage>(key: Key) =>
     messages.map((message) => message[key]);
   return sql`
@@ -167,10 +168,10 @@ function inputMessages(db: Connection, { messages }: TurnMessages): Sql {
 /**
  * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row,
  * locked, created if new, with new turns counted; empty for another scope's thread. New messages
- * reopen a thread, except in the turn that ended it. `before (last_seq)`; `fresh`: the messages
- * that the thread lacks, with refs and `seq`.
+ * reopen a thread, except in the turn that ended it. `before (thread_ref, last_seq)`; `fresh`: the
+ * messages that the thread lacks, with refs and `seq`.
  */
-function lockThread(db: Connection, turn: TurnMessages): Sql {
+function lockThread(db: Connection, turn: TurnToRecord): Sql {
   const { schema } = db;
   const { scope, threadId, shown } = turn;
   const revSeen = shown?.revision ?? 0;
@@ -225,7 +226,7 @@ function lockThread(db: Connection, turn: TurnMessages): Sql {
 }
 
 /** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
-function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: TurnMessages): Sql {
+function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: TurnToRecord): Sql {
   const { schema } = db;
   return sql`
     counted as (
@@ -254,10 +255,13 @@ function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: Tu
 }
 
 /**
- * CTE `due (kind, retry_at)`: when facts and notes are due. Reading `counted` locks the owner before
- * other rows, as writers of memories do.
+ * Always true: reading `counted` makes a part wait until the owner's row is locked, which all
+ * writers of memories lock before other rows.
  */
-function markDueWork(db: Connection, turn: TurnMessages): Sql {
+const afterOwnerLock = sql`(select count(*) from counted) >= 0`;
+
+/** CTE `due (kind, retry_at)`: when facts and notes are due. */
+function markDueWork(db: Connection, turn: TurnToRecord): Sql {
   const { schema } = db;
   const { extract, note } = turn;
   // One message alone is extracted at once.
@@ -266,13 +270,13 @@ function markDueWork(db: Connection, turn: TurnMessages): Sql {
     ? sql`union all
       select owned.id, 'notes', -1,
         ${db.now()} + case when owned.ended then 0 else ${note.idleMs}::float8 end * interval '1 millisecond'
-      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`
+      from owned where exists (select from fresh) and ${afterOwnerLock}`
     : empty;
   return sql`
     due as (
       insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
       select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${extractWaitMs(db, extract)} * interval '1 millisecond' from fresh f
-      where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
+      where ${extract !== undefined} and f.role = 'user' and ${afterOwnerLock}
       ${dueNotes}
       on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
         when k.kind = 'notes' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
@@ -301,14 +305,14 @@ function extractWaitMs({ schema }: Connection, extract: ExtractAfter | undefined
         ) >= ${messages}::bigint then 0 else ${idleMs}::float8 end`;
 }
 
-/** CTE `searched`: events for the turn's search, and for text that is too long to be searched. */
-function reportTurn(db: Connection, turn: TurnMessages): Sql {
+/** CTE `reported`: events for the turn's search, and for text that is too long to be searched. */
+function reportTurn(db: Connection, turn: TurnToRecord): Sql {
   const { scope, threadId, agentId, runId, shown, messages } = turn;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const similarity = shown?.similarity;
   const unsearched = messages.reduce((sum, message) => sum + (message.unsearched ?? 0), 0);
   return sql`
-    searched as (
+    reported as (
       insert into ${db.schema}.event
         (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, detail, created_at)
       select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
@@ -322,19 +326,22 @@ function reportTurn(db: Connection, turn: TurnMessages): Sql {
 }
 
 /** CTE `accessed`: memories that the turn was shown count as used, which keeps them from ageing. */
-function countUse(db: Connection, { scope, shown }: TurnMessages): Sql {
+function countUse(db: Connection, { scope, shown }: TurnToRecord): Sql {
   return sql`
     accessed as (
       update ${db.schema}.memory m
       set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
       from owned
       where m.id = any (${(shown?.memoryIds ?? []).map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)}
-        and (select count(*) from counted) >= 0
+        and ${afterOwnerLock}
     )`;
 }
 
-/** CTE that keeps what a run made of recorded messages in its state, unless the transcript says it. */
-function keepRewritten({ schema }: Connection, { rewritten = [] }: TurnMessages): Sql {
+/**
+ * CTE that keeps the checksum of what a run made of a recorded message, so that the next turn does
+ * not take it for an edit.
+ */
+function keepRewritten({ schema }: Connection, { rewritten = [] }: TurnToRecord): Sql {
   if (rewritten.length === 0) return empty;
   return sql`,
     rewritten as (
@@ -345,8 +352,11 @@ function keepRewritten({ schema }: Connection, { rewritten = [] }: TurnMessages)
     )`;
 }
 
-/** Ids of given messages that were recorded with other words. */
-function editedIds({ schema }: Connection, { edited }: TurnMessages): Sql {
+/**
+ * Ids of given messages that were recorded with other words. `is_edit` (conversation.sql) says
+ * which of these are edits.
+ */
+function editedIds({ schema }: Connection, { edited }: TurnToRecord): Sql {
   const isEdit = edited
     ? sql`i.message_id = any (${edited}::text[])`
     : sql`${schema}.is_edit(owned.id, m.seq, i.words_check, array(select message_id from input))`;

@@ -105,9 +105,10 @@ function messageId({ id }: BaseMessage): string {
 }
 
 /**
- * Clients choose the ids in a graph's state: refusing one would fail this turn and all later ones.
+ * Replaces an id that cannot be stored by its digest. Clients choose the ids in a graph's state:
+ * refusing one would fail this turn and all later ones.
  */
-export function withKeptId(message: BaseMessage): BaseMessage {
+export function withStorableId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
   const digest = createHash("sha256").update(JSON.stringify(id)).digest("hex");
@@ -139,11 +140,11 @@ const turnSchema = z.strictObject({
   /** What the turn was shown: counts as seen once the turn is recorded. */
   shown: shownContextSchema.optional(),
   /**
-   * Of a graph's state: which recorded messages were edited before the run, and which ones the run
-   * itself rewrote. Only memory's nodes give it.
+   * How a graph's state differs from the transcript: `edited` before the run, by the user;
+   * `rewritten` by the run itself, which is no edit. Only memory's nodes give it.
    * @default each recorded message that is given with other words was edited
    */
-  inState: z
+  stateChanges: z
     .strictObject({
       edited: z.array(z.string()),
       rewritten: z.array(z.custom<BaseMessage>(isBaseMessage)),
@@ -166,7 +167,7 @@ export interface RecordConfig {
 
 export interface RecordedTurn extends RecordedThread {
   readonly messages: readonly BaseMessage[];
-  /** Messages whose recorded words are others: the caller records the new ones. */
+  /** New versions of recorded messages whose words differ: the caller records them. */
   readonly edits: readonly NewMessage[];
 }
 
@@ -222,7 +223,7 @@ export async function record(
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
   const { db, config, redactor } = deps;
-  const { messages: given, inState, ...turn } = parseAddressed(turnSchema, input, "turn");
+  const { messages: given, stateChanges, ...turn } = parseAddressed(turnSchema, input, "turn");
   const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
@@ -241,8 +242,8 @@ export async function record(
     ...turn,
     timeZone: turn.timeZone ?? config.retrieval.timeZone,
     messages: made,
-    edited: inState?.edited,
-    rewritten: await rewrittenChecks(redactor, inState?.rewritten ?? []),
+    edited: stateChanges?.edited,
+    rewritten: await rewrittenChecks(redactor, stateChanges?.rewritten ?? []),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,

@@ -123,8 +123,8 @@ export async function recordEdits(deps: EditRuntime, tx: Connection, input: Edit
 type RecordDue = NonNullable<Parameters<typeof record>[2]>;
 
 /**
- * `record`, and the new words of recorded messages that were edited: in a transaction of its own,
- * since few turns have one.
+ * Stores a turn (`record`) and then, in a transaction of its own, the new words of messages that
+ * were edited: few turns have any.
  */
 export async function recordTurn(
   deps: EditRuntime & Pick<Runtime<RecordConfig>, "config" | "redactor" | "describer">,

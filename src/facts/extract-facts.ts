@@ -21,7 +21,7 @@ import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 
 /**
  * Asks the model for facts and removals, in pieces of its input budget: a long message becomes
- * several with one number.
+ * several, of which each has that message's place in the job.
  *
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
  */
@@ -42,13 +42,22 @@ export async function proposeFacts(
     async (before, piece) => {
       const input = { messages: piece, known: work.known, categories, candidatesPerTurn };
       const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs, charge);
-      // An unknown message becomes 0, which `chooseFacts` rejects.
-      const inPiece = <Proposed extends { readonly message: number }>(each: Proposed): Proposed => {
+      // An answer counts the messages of its piece, and after the known memories its own facts; from
+      // here both are counted in the whole job. An unknown message becomes 0, which `chooseFacts`
+      // rejects.
+      const inJob = <Proposed extends { readonly message: number }>(each: Proposed): Proposed => {
         return { ...each, message: piece[each.message - 1]?.number ?? 0 };
       };
+      const candidates = proposed.candidates.map((candidate) => {
+        const { target } = candidate;
+        const isOwn = target !== null && target > work.known.length;
+        return inJob(
+          isOwn ? { ...candidate, target: target + before.candidates.length } : candidate,
+        );
+      });
       return {
-        candidates: [...before.candidates, ...proposed.candidates.map(inPiece)],
-        removals: [...before.removals, ...proposed.removals.map(inPiece)],
+        candidates: [...before.candidates, ...candidates],
+        removals: [...before.removals, ...proposed.removals.map(inJob)],
       };
     },
   );

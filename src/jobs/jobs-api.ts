@@ -84,10 +84,15 @@ const listSchema = z.strictObject({
   limit: pageRowsField,
   after: storableText.optional(),
 });
-const retrySchema = z.union([
-  z.strictObject({ id: storableText.min(1), tenantId: tenantField }),
-  z.strictObject({ kind: kindField, tenantId: tenantField }),
-]);
+const retrySchema = z
+  .strictObject({
+    id: storableText.min(1).optional(),
+    kind: kindField.optional(),
+    tenantId: tenantField,
+  })
+  .refine(({ id, kind }) => (id === undefined) !== (kind === undefined), {
+    error: "names jobs by an `id` or by a `kind`",
+  });
 
 const mostRetried = 1_000;
 
@@ -118,10 +123,11 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
     },
     async retry(requested) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { tenantId } = which;
-      return asListed(which, () =>
-        "id" in which ? retryNamed(which.id, tenantId) : retryKind(which.kind, tenantId),
-      );
+      const { id, kind, tenantId } = which;
+      return asListed(which, async () => {
+        if (id !== undefined) return retryNamed(id, tenantId);
+        return kind === undefined ? { retried: 0 } : retryKind(kind, tenantId);
+      });
     },
   };
 }

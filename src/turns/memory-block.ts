@@ -225,7 +225,8 @@ function beginning(text: string): string {
 
 /**
  * All memories as one text, also what earlier turns of the epoch were shown; null if there are
- * none.
+ * none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
+ * user's message; a turn's prompt is `printPrompt`.
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, day, epoch } = recalled;
@@ -252,7 +253,8 @@ export function printPrompt(recalled: Recalled) {
   const isSummaryAlone = summary && !omitted && !hasMemories;
   const inner = isSummaryAlone
     ? summaryText(summary)
-    : (text ?? "").slice(openingAlone.length, -closing.length);
+    : // Without the marks around it: a bracket stands in their place.
+      (text ?? "").slice(openingAlone.length, -closing.length);
   // A bracket and an empty line end it, so it contains none.
   const context = `[Previous context: ${inner.replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
   return {

@@ -60,12 +60,12 @@ export interface RecallInput
 
 const mostCharacters = 10_000;
 /** A short profile line: "- tea: green". */
-const fewestSlotTokens = 5;
+const shortestSlotTokens = 5;
 /**
  * A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws
  * plans."
  */
-const fewTokens = 25;
+const usualFallbackTokens = 25;
 /** No user answers more questions. */
 const shownConsents = 3;
 /** The budget cuts them: in an outage of its model, extraction reads none for hours. */
@@ -106,7 +106,7 @@ export async function readRequest(
   const limits = readLimits(config);
   // A task shows nothing of earlier ones, so it continues no epoch.
   if (isDelegatedThread(threadId)) limits.epochBytes = null;
-  const { heldIds, heldChecks, ...held } = await readHeld(redactor, state);
+  const { heldIds, heldChecks, ...ofState } = await readHeld(redactor, state);
   return {
     scope,
     threadId,
@@ -114,13 +114,16 @@ export async function readRequest(
     query,
     timeZone: given.timeZone ?? retrieval.timeZone,
     isForTask,
-    ...held,
+    ...ofState,
     heldIds,
     heldChecks,
     // No recorded message has an unstorable id.
     messageIds: given.messageIds?.filter(isStorable),
     limits,
-    /** Readers that differ have epochs of their own. No category has a space. */
+    /**
+     * Readers that differ have epochs of their own. "trust …" is no category: their names have no
+     * space.
+     */
     reader: minTrust ? [...categories, `trust ${minTrust}`] : categories,
     filter,
     question,
@@ -134,9 +137,9 @@ export async function readRequest(
       ...categoriesShown(policy, categories),
       /** Importance from which slots of other categories are always shown. */
       minImportance: retrieval.minSlotImportance,
-      most: Math.ceil(retrieval.budgetTokens / fewestSlotTokens),
+      most: Math.ceil(retrieval.budgetTokens / shortestSlotTokens),
       /** Limit of fallback memories, and of statements read per category. */
-      rest: Math.ceil(retrieval.budgetTokens / fewTokens),
+      rest: Math.ceil(retrieval.budgetTokens / usualFallbackTokens),
     },
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     consents: config.consent.ask === "tool" && !isForTask ? shownConsents : 0,

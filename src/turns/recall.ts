@@ -23,9 +23,10 @@ import { isNewsGone, selectMemories } from "./select-memories.js";
 import { durations } from "./shown-by.js";
 
 /**
- * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops
- * after two seconds; a second round trip then reads everything else. `isForTask`: only what is always
- * shown, for an agent that sees a task and nothing of the conversation.
+ * Finds what a turn's prompt shows, in one round trip after the embedding; creates no thread. An
+ * epoch is a run of turns whose prompts only grow; to fold is to begin a new one. A search stops
+ * after `retrieval.timeoutMs`; a second round trip then reads everything else. `isForTask`: only
+ * what is always shown, for an agent that sees a task and nothing of the conversation.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's
  * thread
  */
@@ -38,14 +39,15 @@ export async function recall(
   const request = await readRequest(deps, input, isForTask);
 
   // Find: one statement reads the conversation, what is always shown, and candidates.
-  const first = await findUnedited(deps, request);
+  const first = await findAfterEdits(deps, request);
+  // Null: another scope's thread; a new one has an empty conversation.
   if (first.found.conversation === null) throw threadForbidden(request.threadId);
 
   // Rank, select, cut: what of that the turn shows.
   let recalled = await recalledOf(deps, request, first);
 
   // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
-  // important. A second statement opens a new one.
+  // important. A second statement, without the epoch's bytes, opens a new one.
   if (mustFold(first.found, recalled)) {
     const folded = await findInTime(deps, {
       ...request,
@@ -57,12 +59,16 @@ export async function recall(
   reportNotes(deps, request, recalled);
   durations.set(recalled.epoch, performance.now() - startedAt);
 
-  // Plan, print: each way in does it where it makes its prompt, by `turnMessages` or `memoryBlock`.
+  // Plan, print: nodes, middleware and `promptFor` do it where they make their prompt, by
+  // `turnMessages` or `memoryBlock`.
   return recalled;
 }
 
-/** Seldom twice: what rests on words that the user has edited is closed before it is shown. */
-async function findUnedited(deps: RecallRuntime, request: RecallRequest) {
+/**
+ * Finds; if the user has edited messages, hides the memories that rest on their old words and finds
+ * again.
+ */
+async function findAfterEdits(deps: RecallRuntime, request: RecallRequest) {
   const first = await findInTime(deps, request);
   const edits = (first.found.conversation?.edited ?? []).map((messageId) => ({
     messageId,
@@ -152,7 +158,7 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);
 }
 
-/** The caller's message, else the stored one. */
+/** The messages that are shown word for word: the caller's own, else the stored ones. */
 function messagesShown(
   { gap, recent, lastTurn, omitted }: Pick<Conversation, "gap" | "recent" | "lastTurn" | "omitted">,
   held: ReadonlyMap<string, BaseMessage>,

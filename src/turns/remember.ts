@@ -102,12 +102,12 @@ function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: Recor
 }
 
 async function claimDueSummary(deps: RememberRuntime, input: RecordInput, thread: RecordedTurn) {
-  if (await isSummarisedByOthers(deps, input, thread))
+  if (await noteOthersSummary(deps, input, thread))
     return { started: false, reason: "others_summary" } as const;
   return startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId);
 }
 
-async function isSummarisedByOthers(
+async function noteOthersSummary(
   { db, logger }: Runtime,
   { scope, threadId }: RecordInput,
   { summarisedByOthers: since }: RecordedTurn,

@@ -35,7 +35,7 @@ export async function selectMemories(
   const shownIds = new Set([...before.map(({ id }) => id), ...toldIds]);
   const isNew = ({ id }: MemoryItem) => !shownIds.has(id);
   const added = { profile: found.profile.filter(isNew), notes: found.notes.filter(isNew) };
-  // They count against a category's length, and are not repeated.
+  // Passed as always shown, so that they count against a category's length and are not chosen again.
   const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
   const { memories } = await selectParts(deps, question, {
     ...found,
@@ -56,22 +56,23 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
     (first, second) => Number(ranksLast(first.memory)) - Number(ranksLast(second.memory)),
   );
   const pinned = new Set(found.profile.filter((memory) => memory.pinned).map(({ id }) => id));
-  const left = categoryRoom(policy);
-  for (const memory of found.profile) if (memory.pinned) left(memory);
-  const room = (memory: MemoryItem) => pinned.has(memory.id) || left(memory);
-  const { asked, relevant, episodes } = chooseHits(retrieval, hits, always, room);
+  // Each call counts the memory against its category; pinned ones first.
+  const takeRoom = categoryRoom(policy);
+  for (const memory of found.profile) if (memory.pinned) takeRoom(memory);
+  const hasRoom = (memory: MemoryItem) => pinned.has(memory.id) || takeRoom(memory);
+  const { asked, relevant, episodes } = chooseHits(retrieval, hits, always, hasRoom);
   const hitIds = new Set(hits.map(({ memory }) => memory.id));
   const profile = found.profile.filter((memory) =>
-    hitIds.has(memory.id) ? asked.includes(memory.id) : room(memory),
+    hitIds.has(memory.id) ? asked.includes(memory.id) : hasRoom(memory),
   );
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const linked = withRelated(relevant, found.candidates, [...found.profile, ...chosen]);
-  const related = linked.flatMap((hit) => hit.related ?? []).filter(room);
+  const related = linked.flatMap((hit) => hit.related ?? []).filter(hasRoom);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
-  const others = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
+  const others = found.rest.filter((memory) => !shownIds.has(memory.id) && hasRoom(memory));
   // A broad question asks for all there is.
   const rest = found.broad ? others : headWithin(others, retrieval);
-  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room) };
+  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(hasRoom) };
   // `knownCount` counts facts, insights and pinned episodes.
   const counted = allOf(shown).filter(
     ({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"),
@@ -89,7 +90,7 @@ function chooseHits(
   { topK, topEpisodes }: RetrievalOptions,
   hits: readonly MemoryHit[],
   always: ReadonlySet<string>,
-  room: (memory: MemoryItem) => boolean,
+  hasRoom: (memory: MemoryItem) => boolean,
 ) {
   const asked: string[] = [];
   const relevant: MemoryHit[] = [];
@@ -97,10 +98,10 @@ function chooseHits(
   for (const hit of hits) {
     const { memory } = hit;
     if (always.has(memory.id)) {
-      if (room(memory)) asked.push(memory.id);
+      if (hasRoom(memory)) asked.push(memory.id);
     } else if (memory.kind === "episode") {
-      if (episodes.length < topEpisodes && room(memory)) episodes.push(hit);
-    } else if (relevant.length < topK && room(memory)) relevant.push(hit);
+      if (episodes.length < topEpisodes && hasRoom(memory)) episodes.push(hit);
+    } else if (relevant.length < topK && hasRoom(memory)) relevant.push(hit);
   }
   return { asked, relevant, episodes };
 }

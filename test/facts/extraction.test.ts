@@ -273,6 +273,24 @@ describe("candidates", () => {
     expect(events.slice(3)).toEqual(Array(2).fill("classify skipped duplicate"));
   });
 
+  it("An answer about a piece of a long message repeats its own facts, not those of earlier pieces", async () => {
+    const again = { relation: "same_as" as const, target: 1, importance: 4 };
+    const model = taskModel({
+      fact_extraction: (prompt) =>
+        prompt.includes("I sail")
+          ? facts(
+              candidate("The user sails.", "I sail"),
+              candidate("The user loves sailing.", "I sail", again),
+            )
+          : facts(candidate("The user hikes.", "I hike")),
+    });
+    const upkeep = { inputBudgetTokens: 1_000 };
+    const { memory, thread } = openThread(db, { model, config: { ...config, upkeep } });
+    await say(memory, thread, `I hike. ${"The path was long. ".repeat(220)} I sail.`);
+    expect(model.prompts("fact_extraction").length).toBeGreaterThan(1);
+    expect(await textsOf(memory, thread)).toEqual(["The user loves sailing.", "The user hikes."]);
+  });
+
   it("A candidate must meet the writing constraints, and is trimmed if it is only too long", async () => {
     const { texts, events } = await proposing(
       "I hike.",

@@ -34,7 +34,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   reembed: [{ batchSize: 10 }],
   work: [{ kinds: ["facts"] }],
   "jobs.list": [{ tenantId: "acme", limit: 3 }],
-  "jobs.retry": ["extract-1", { tenantId: "acme" }],
+  "jobs.retry": [{ id: "extract-1", tenantId: "acme" }],
   forget: [{ scope, dryRun: true }],
   export: [{ scope }],
   import: [{ scope, lines: [] }],

@@ -104,7 +104,9 @@ export function recalling(
         similarity: bestSimilarity([...relevant, ...episodes]),
         ...(timedOut && { detail: "timeout" }),
       });
-      update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
+      update = {
+        [memoryKey]: toState({ ...recalled, brought: idsNotInState(messages, recalled) }),
+      };
     });
     return update;
   };
@@ -157,7 +159,10 @@ function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[])
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
 }
 
-function broughtTo(state: readonly BaseMessage[], { recent, lastTurn, gap }: Recalled): string[] {
+function idsNotInState(
+  state: readonly BaseMessage[],
+  { recent, lastTurn, gap }: Recalled,
+): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
   return [...recent, ...lastTurn, ...gap].flatMap(({ id }) =>
     id === undefined || stateIds.has(id) ? [] : [id],

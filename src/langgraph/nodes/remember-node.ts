@@ -1,7 +1,7 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { wordsOf } from "../../conversation/message-words.js";
-import { withKeptId } from "../../conversation/record.js";
+import { withStorableId } from "../../conversation/record.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
@@ -66,16 +66,16 @@ export function remembering(
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState & Record<string, unknown>> => {
     const recalled = fromState(state[memoryKey]) ?? null;
-    const inState = messagesOf(state, messagesKey, config, "rememberNode");
+    const stateMessages = messagesOf(state, messagesKey, config, "rememberNode");
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
-      const said = inState.flatMap((message) => saidInState(message, recalled) ?? []);
+      const said = stateMessages.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
-        ...turnIdentity(config, memory, inState, agent),
+        ...turnIdentity(config, memory, stateMessages, agent),
         ...runOrigin(config, agent),
         timeZone: runTimeZone(config),
-        messages: [...editedIn(said, recalled), ...unrecorded(said, recalled)].map(withKeptId),
-        inState: {
+        messages: [...editedIn(said, recalled), ...unrecorded(said, recalled)].map(withStorableId),
+        stateChanges: {
           edited: (recalled?.edited ?? []).flatMap(({ id }) => id ?? []),
           rewritten: rewrittenIn(said, recalled),
         },
@@ -87,29 +87,33 @@ export function remembering(
       });
       const dropped =
         session === "bounded"
-          ? recordedBefore(said, recalled, internalApi(memory).keepRecentMessages())
+          ? idsToDrop(said, recalled, internalApi(memory).keepRecentMessages())
           : [];
-      const messages = stateUpdate(inState, said, dropped);
+      const messages = stateUpdate(stateMessages, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;
   };
 }
 
+/** What makes the state hold what was said, as it was recorded, without what is dropped. */
 function stateUpdate(
-  inState: readonly BaseMessage[],
+  stateMessages: readonly BaseMessage[],
   said: readonly BaseMessage[],
   dropped: readonly string[],
 ) {
   const kept = new Map(said.map((message) => [message.id, message]));
   for (const id of dropped) kept.delete(id);
-  const ids = new Set(inState.flatMap(({ id }) => id ?? []));
+  const ids = new Set(stateMessages.flatMap(({ id }) => id ?? []));
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
-  const before = new Set(inState);
+  const before = new Set(stateMessages);
   return [...gone, ...[...kept.values()].filter((message) => !before.has(message))];
 }
 
-/** Everything if the state lacks the last recorded message: recording is idempotent. */
+/**
+ * The messages after the last recorded one; all, if the state lacks that one: recording is
+ * idempotent.
+ */
 function unrecorded(said: BaseMessage[], recalled: Recalled | null): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
   const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
@@ -124,8 +128,8 @@ function editedIn(said: readonly BaseMessage[], recalled: Recalled | null) {
 }
 
 /**
- * What the run itself changed, or may have: such as what a middleware redacts. That is no edit, and
- * the next turn must know.
+ * Messages whose words the run itself changed, such as what a middleware redacts; all with words,
+ * if there was no recall to compare with. That is no edit, and the next turn must know.
  */
 function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null) {
   const edited = new Set(recalled?.edited?.map(({ id }) => id));
@@ -138,8 +142,11 @@ function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null) {
   });
 }
 
-/** Ids recorded before this turn, except the last turns. */
-function recordedBefore(
+/**
+ * Ids to remove from a bounded state: recorded before this turn, except the last turns. None where
+ * another summarises the state.
+ */
+function idsToDrop(
   said: readonly BaseMessage[],
   recalled: Recalled | null,
   keepRecentMessages: number,
