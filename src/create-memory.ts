@@ -39,7 +39,7 @@ import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
 import { parseScope, parseScoped, type Scope, scopeField, type ThreadRef } from "./scope/scope.js";
-import { bulletsOf, fittingHits } from "./search/answer-query.js";
+import { bulletsOf, hitsWithinBudget } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
@@ -232,7 +232,9 @@ function createTurnCalls(
       const query = given as object as Parameters<typeof queryMemories>[1];
       if (explain) return explainQuery(runtime, query);
       const { hits, form, ...shape } = await observedQuery(query);
-      return form === null ? fittingHits(hits, shape.budgetTokens) : bulletsOf(hits, form, shape);
+      return form === null
+        ? hitsWithinBudget(hits, shape.budgetTokens)
+        : bulletsOf(hits, form, shape);
     }) as Memory["query"],
   };
 }

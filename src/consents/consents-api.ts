@@ -154,7 +154,7 @@ async function approve(
     // The user's consent outranks every existing memory.
     drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
     origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
-    async alongside(tx, [outcome]) {
+    async finish(tx, [outcome]) {
       const memoryId = outcome?.id ?? null;
       if (memoryId === null || outcome?.outcome === "quarantined") {
         const problem = outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`;

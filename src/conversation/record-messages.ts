@@ -260,7 +260,7 @@ function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: Tu
  */
 const afterOwnerLock = sql`(select count(*) from counted) >= 0`;
 
-/** CTE `due (kind, retry_at)`: when facts and notes are due. */
+/** CTEs `extraction (wait_ms)`, and `due (kind, retry_at)`: when facts and notes are due. */
 function markDueWork(db: Connection, turn: TurnToRecord): Sql {
   const { schema } = db;
   const { extract, note } = turn;
@@ -273,9 +273,12 @@ function markDueWork(db: Connection, turn: TurnToRecord): Sql {
       from owned where exists (select from fresh) and ${afterOwnerLock}`
     : empty;
   return sql`
+    extraction as materialized (
+      select ${extractWaitMs(db, extract)} as wait_ms
+    ),
     due as (
       insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
-      select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${extractWaitMs(db, extract)} * interval '1 millisecond' from fresh f
+      select distinct f.thread_ref, 'facts', -1, ${db.now()} + e.wait_ms * interval '1 millisecond' from fresh f, extraction e
       where ${extract !== undefined} and f.role = 'user' and ${afterOwnerLock}
       ${dueNotes}
       on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { eraseFound, findErasable } from "../forgetting/erase-memories.js";
+import { eraseMemoryRows, findErasable } from "../forgetting/erase-memories.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Ending, restsOnChanged, type Settling } from "./settle-resting.js";
@@ -19,7 +19,7 @@ export const purging: Ending = {
     );
     const ids = memories.map(({ id }) => id);
     const isPurged = sql`x.owner_ref = ${ownerRef} and x.id = any (${ids}::uuid[])`;
-    await eraseFound(tx, {
+    await eraseMemoryRows(tx, {
       ownerRef: String(ownerRef),
       scope,
       found: await findErasable(tx, sql`${isPurged} order by array_position(${ids}::uuid[], x.id)`),

@@ -37,7 +37,7 @@ async function saveEpisode(
       scope,
       drafts: [draft],
       origin: { actor: compressor, step: "episodes" },
-      alongside: async (tx, [outcome]) => {
+      finish: async (tx, [outcome]) => {
         await completeWork(tx, claim, work);
         await insertEvents(tx, [{ ...event, ...classified(outcome, trimmed) }]);
       },

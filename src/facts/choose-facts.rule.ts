@@ -87,7 +87,7 @@ export interface RejectedFact {
   readonly category: string | null;
 }
 
-export const extractor = "worker:facts";
+export const factsActor = "worker:facts";
 
 export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime & SearchRuntime;
 
@@ -180,13 +180,14 @@ export async function chooseFacts(
   const pause = createPauses();
   const rejected: RejectedFact[] = [];
   const checked: ChosenFact[] = [];
-  const statements = new Map<ChosenFact, number>();
+  /** For each, the first candidate that says it. */
+  const firstSaidAt = new Map<ChosenFact, number>();
   for (const [index, candidate] of candidates.entries()) {
     await pause();
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") {
       checked.push(result);
-      statements.set(result, firstSaid(candidates, index, rules.known.length));
+      firstSaidAt.set(result, firstSaid(candidates, index, rules.known.length));
     } else
       rejected.push({
         problem: result,
@@ -197,7 +198,7 @@ export async function chooseFacts(
   const chosen: ChosenFact[] = [];
   for (const fact of best) {
     await pause();
-    const isRepeated = chosen.some((other) => statements.get(other) === statements.get(fact));
+    const isRepeated = chosen.some((other) => firstSaidAt.get(other) === firstSaidAt.get(fact));
     const problem = isRepeated ? "duplicate" : crowdedOut(fact, chosen, rules);
     if (problem) rejected.push({ problem, category: fact.category });
     else chosen.push(fact);

@@ -27,7 +27,7 @@ export interface Extracted {
   outcomes: WriteOutcome[];
 }
 
-/** Extracts facts from a thread's new user messages: load → ask → check → save. */
+/** Extracts facts from a thread's new user messages: load → limit → ask → check → save. */
 export function defineFacts(deps: FactsRuntime) {
   const { memories, upkeep, policy: categories } = deps.config;
   return defineWork<ExtractionWork, Extracted>(
@@ -45,8 +45,9 @@ export function defineFacts(deps: FactsRuntime) {
         outcomes: [],
       },
       steps: {
-        // The user's messages since the last job, with the memories that they may be about.
+        // The user's messages since the last job, and the most important memories.
         load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
+        // Without recalled text, cut to one job, with similar memories; ends jobs without work.
         limit: (claim, work) => prepareExtraction(deps, claim, work),
         // What of them to remember, and what to forget.
         ask: ({ work }, tools) => proposeFacts(deps, work, tools),

@@ -16,7 +16,7 @@ import { withoutReminders } from "../text/inserted-message.js";
 import { asksSomething, isSubstantive } from "../text/is-substantive.js";
 import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
-import { extractor, type FactsRuntime, type KnownMemory } from "./choose-facts.rule.js";
+import { type FactsRuntime, factsActor, type KnownMemory } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
 export interface ExtractionMessage {
@@ -123,7 +123,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const text = messages.map((message) => message.text).join("\n");
   const vector = await questionVector(deps, headOf(text, embeddedCharacters));
   const terms = questionTerms(text);
-  const question = { text, terms, spans: [], needed: 1, names: () => false, vector };
+  const question = { text, terms, spans: [], floorFactor: 1, isNamed: () => false, vector };
   const categories = [...config.policy.categories.keys()];
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
   const { candidates } = await searchMemories(db, question, {
@@ -196,7 +196,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
     -- Closed or refused memories are not writes.
     select h.created_at, row_number() over (order by h.created_at desc) as position
     from thread t join ${schema}.history h
-      on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
+      on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${factsActor}
       and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
   ),
   known as (

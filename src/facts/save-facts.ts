@@ -8,13 +8,13 @@ import { headOf } from "../text/storable-text.js";
 import { startOfDay, zoneClock } from "../text/time-zone.js";
 import {
   type ChosenFact,
-  extractor,
   type FactsRuntime,
+  factsActor,
   type RejectedFact,
 } from "./choose-facts.rule.js";
 import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
-import { sourceOfWords } from "./words-source.rule.js";
+import { originOfWords } from "./words-source.rule.js";
 
 interface ValidatedFacts {
   readonly claim: Claim;
@@ -36,7 +36,7 @@ export async function saveFacts(
 ): Promise<WriteOutcome[]> {
   const { claim, work, removing } = input;
   const chosen = input.chosen.map((fact) => {
-    const { origin } = sourceOfWords(fact, { ...work, ...messageOf(fact, work) });
+    const { origin } = originOfWords(fact, { ...work, ...messageOf(fact, work) });
     return { ...fact, origin, statedByUser: fact.statedByUser && origin === "user" };
   });
   const outcomes = await writeMemories(deps, {
@@ -46,12 +46,12 @@ export async function saveFacts(
       const { statedByUser: stated, relation, personal } = fact;
       return { stated, relation, personal, turnsAgo: messageOf(fact, work).turnsAgo };
     }),
-    origin: { actor: extractor, step: "facts" },
-    alongside: async (tx, outcomes) => {
+    origin: { actor: factsActor, step: "facts" },
+    finish: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {
         scope: work.scope,
-        actor: extractor,
+        actor: factsActor,
         step: "facts",
         removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,

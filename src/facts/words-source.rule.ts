@@ -21,7 +21,7 @@ const frameCharacters = 30;
  * Whose words a fact has: the user's, unless a file, a tool's result or a less trusted memory has
  * more of them than the user's message. A fooled model cites "thanks" for what it read elsewhere.
  */
-export function sourceOfWords(
+export function originOfWords(
   { key, value, text }: Pick<ChosenFact, "key" | "value" | "text">,
   { text: message, toolResults, known }: FactMaterial,
 ): Provenance {

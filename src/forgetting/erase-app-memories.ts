@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { type AuditEntry, eraseFound, findErasable, lockOwnerRow } from "./erase-memories.js";
+import { type AuditEntry, eraseMemoryRows, findErasable, lockOwnerRow } from "./erase-memories.js";
 
 /** Which of an app's own memories to delete for good. */
 export interface ErasedKinds extends AuditEntry {
@@ -43,7 +43,7 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
       const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${batchSize}`);
       const refs = found.map(({ ref }) => ref);
       const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);
-      if (found.length > 0) await eraseFound(tx, { ownerRef, scope, found, audit: input });
+      if (found.length > 0) await eraseMemoryRows(tx, { ownerRef, scope, found, audit: input });
       if (found.length < batchSize) await eraseTraces(tx, ownerRef, input);
       return counts;
     });

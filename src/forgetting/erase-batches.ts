@@ -12,7 +12,7 @@ import {
 } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { eraseFound, findErasable, forgetting, lockOwnerRow } from "./erase-memories.js";
+import { eraseMemoryRows, findErasable, forgetting, lockOwnerRow } from "./erase-memories.js";
 import {
   addCounts,
   checkpointTables,
@@ -33,12 +33,12 @@ export interface BatchOptions {
   readonly shared: Set<string>;
 }
 
-/** Each batch deletes rows in one transaction. Without a count, nothing is left. */
-export type EraseBatch = typeof eraseMemories;
+/** Each batch deletes rows in one transaction. Without a deleted row, nothing is left. */
+export type EraseBatch = typeof eraseMemoryBatch;
 
 export const threadsPerBatch = 20;
 
-export async function eraseMemories(
+export async function eraseMemoryBatch(
   tx: Connection,
   erasure: ErasureScope,
   { scope, batchSize }: BatchOptions,
@@ -47,15 +47,16 @@ export async function eraseMemories(
   if (ownerRef === null) return {};
   // Every writer of memories takes this lock first.
   await lockOwnerRow(tx, ownerRef);
-  // Insights come before their evidence, by which they are found.
+  // Insights come first: they are found by their evidence, which is still there.
   const inOrder = sql`order by x.kind = 'insight' desc, x.ref limit ${batchSize}`;
   const found = await findErasable(tx, sql`${hasMemory(tx, erasure)} ${inOrder}`);
   if (found.length === 0) return {};
-  // A thread's owner stays, with its change log.
-  return eraseFound(tx, { ownerRef, scope, found, audit: thread ? forgetting : null });
+  // With a thread alone, its owner stays, with its change log.
+  return eraseMemoryRows(tx, { ownerRef, scope, found, audit: thread ? forgetting : null });
 }
 
-export async function eraseConversations(
+/** Threads with their messages and checkpoints. */
+export async function eraseConversationBatch(
   tx: Connection,
   erasure: ErasureScope,
   { batchSize, shared }: BatchOptions,
@@ -69,6 +70,7 @@ export async function eraseConversations(
   const dependents = [...checkpointTables(names.own), ...threadTables(sql`${refs}::bigint[]`)];
   const counts = await eraseRows(tx, dependents, batchSize);
   addCounts(counts, await eraseMessages(tx, { threads: refs, limit: batchSize }));
+  // More rows may be left: the threads go in the batch that finds none.
   if (Object.values(counts).some((count) => count > 0)) return counts;
   // The lock is for memories learned there, which lose their thread.
   if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
@@ -81,7 +83,8 @@ export async function eraseConversations(
   return counts;
 }
 
-export async function eraseItems(
+/** Items of LangGraph's store. */
+export async function eraseItemBatch(
   tx: Connection,
   erasure: ErasureScope,
   { batchSize }: BatchOptions,
@@ -95,7 +98,8 @@ export async function eraseItems(
   return eraseRows(tx, itemTables(sql`${found.map(({ ref }) => ref)}::bigint[]`));
 }
 
-export function eraseRecords(
+/** What is kept about all of these: audit trail, events, use. */
+export function eraseRecordBatch(
   tx: Connection,
   erasure: ErasureScope,
   { batchSize }: BatchOptions,
@@ -195,7 +199,7 @@ async function eraseNotes(tx: Connection, threads: readonly string[]): Promise<R
     const isNote = sql`x.owner_ref = ${ownerRef}::bigint and x.id = any (${ids}::uuid[]) order by x.ref`;
     const found = await findErasable(tx, isNote);
     const notes = { ownerRef, scope: scopeOf(row), found, ids, audit: forgetting };
-    addCounts(counts, await eraseFound(tx, notes));
+    addCounts(counts, await eraseMemoryRows(tx, notes));
     // Reasons for other notes may quote deleted ones.
     await tx.query(sql`
       update ${tx.schema}.history h set new = h.new - 'reason'

@@ -44,14 +44,14 @@ interface FoundMemories {
   /** Includes memories purged before, which left only records. @default the ids of `found` */
   readonly ids?: readonly string[];
   /**
-   * Set if the owner stays: the memories' records are deleted now, with an audit entry without
-   * text.
+   * Null when a scope is forgotten: `eraseRecordBatch` deletes their records then. Otherwise these
+   * are deleted now, with an audit entry without text.
    */
   readonly audit: AuditEntry | null;
 }
 
 /** Deletes memories of a locked owner with their dependents. */
-export async function eraseFound(
+export async function eraseMemoryRows(
   tx: Connection,
   { ownerRef, scope, found, ids = found.map(({ id }) => id), audit }: FoundMemories,
 ): Promise<RowCounts> {

@@ -21,10 +21,10 @@ import { abortSignal, callback } from "../text/parse-input.js";
 import {
   type BatchOptions,
   type EraseBatch,
-  eraseConversations,
-  eraseItems,
-  eraseMemories,
-  eraseRecords,
+  eraseConversationBatch,
+  eraseItemBatch,
+  eraseMemoryBatch,
+  eraseRecordBatch,
   threadsPerBatch,
 } from "./erase-batches.js";
 import { lockOwnerRow } from "./erase-memories.js";
@@ -164,12 +164,17 @@ async function erase(
   let complete = false;
   for (let pass = 0; pass < maxPasses && !complete; pass++) {
     const erasure = await findErasureScope(db, scope, thread);
-    // Each kind in batches until none is left; events of the deletions are deleted with the last.
+    // Each kind in batches until none is left; records come last, also those of these deletions.
     complete = true;
-    for (const eraseBatch of [eraseMemories, eraseConversations, eraseItems, eraseRecords])
+    for (const eraseBatch of [
+      eraseMemoryBatch,
+      eraseConversationBatch,
+      eraseItemBatch,
+      eraseRecordBatch,
+    ])
       complete = (await eraseAll(run, erasure, eraseBatch)) && complete;
     // Then the owner, with an event, unless something was written meanwhile.
-    complete &&= await eraseOwner(run, erasure);
+    complete &&= await finishErasure(run, erasure);
   }
   // Others kept writing: the event says what went.
   if (!complete) await insertEvent(db, tombstone(scope, run.removed));
@@ -198,8 +203,11 @@ async function eraseAll(run: Run, erasure: ErasureScope, eraseBatch: EraseBatch)
   return false;
 }
 
-/** False when rows are left. */
-async function eraseOwner({ db, scope, removed }: Run, erasure: ErasureScope): Promise<boolean> {
+/**
+ * If nothing is left, deletes the owner of a whole scope, and records the event. False when rows
+ * are left.
+ */
+async function finishErasure({ db, scope, removed }: Run, erasure: ErasureScope): Promise<boolean> {
   const { ownerRef, thread, whole } = erasure;
   const erased = await transaction(db, async (tx) => {
     const { schema } = tx;
@@ -247,6 +255,7 @@ function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };
 }
 
+/** Counts what the batches delete: a table that is added there belongs here too. */
 async function previewForget(
   db: Database,
   scope: Scope,

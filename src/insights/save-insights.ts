@@ -36,7 +36,7 @@ export async function saveInsights(
     scope: work.scope,
     drafts: chosen.map((insight) => toDraft(insight, work)),
     origin: { actor: analyst, step: "insights" },
-    alongside: async (tx, outcomes) => {
+    finish: async (tx, outcomes) => {
       await linkEvidence(tx, work, chosen, outcomes);
       await completeWork(tx, claim, { doneUntil: work.doneUntil, at: work.at });
       await insertEvents(tx, eventsOf(input, outcomes));

@@ -11,16 +11,20 @@ import { findDueWork, hastenWork, markWork, takeWork } from "./work-table.js";
 
 export type WorkEnd = Pick<JobState<LoadedWork>, "status" | "work" | "error">;
 
+/** Runs one job within its span, and reports its end. */
 export type Within = (
   span: {
     readonly name: string;
     readonly step: WorkDefinition<LoadedWork, object>["kind"];
     readonly op: EventOp;
   },
-  piece: () => Promise<WorkEnd>,
+  job: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
-/** What a runner needs of a kind of work. Without a row in `work` it must be idempotent. */
+/**
+ * What a runner needs of a kind of work. `run` must be idempotent where the kind has no row in the
+ * table `work`.
+ */
 export interface Work {
   readonly kind: WorkKind;
   /** @default true */
@@ -59,7 +63,7 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
   // It keeps no checkpoints: `work` has its state.
   const graph = backgroundGraph(definition, steps);
   // Running a graph takes as long as all statements of a short job, so only traced processes do.
-  const step = async (input: JobInput): Promise<JobState<Loaded> & Made> =>
+  const runJob = async (input: JobInput): Promise<JobState<Loaded> & Made> =>
     isTraced()
       ? ((await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as never)
       : runSteps(steps, input);
@@ -69,16 +73,17 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
     needsModel: true,
     mark,
     graph,
-    step,
+    runJob,
     hasten: async () => policy.gathers && hastenWork(db, kind),
     due: (limit: number) => findDueWork(db, { kind, of }, limit),
-    // Unless a turn has leased it, leases it only now: a lease would expire in the queue.
+    // Until nothing more is due. Unless a turn has leased it, leases it only now: a lease would
+    // expire in the queue.
     async run({ ref, lease: first }: Pick<Job, "ref" | "lease">, within: Within) {
       const take = (lease?: number) => takeWork(db, { kind, of, ref }, leaseMs, lease);
       for (let claim = await take(first); claim; claim = await take()) {
         const current = claim;
         await within({ name: kind, step: kind, op: policy.op ?? "create" }, () =>
-          step({ claim: current }),
+          runJob({ claim: current }),
         );
       }
     },

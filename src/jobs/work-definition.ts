@@ -10,12 +10,13 @@ import type { Claim, NoWork, SkipReason, WorkKey } from "./work-table.js";
 export interface LoadedWork {
   readonly scope: Scope;
   readonly threadId?: string;
-  /** Its first and last message. @default those of `messages` */
+  /** The first and last message of the job. @default those of `messages` */
   readonly startSeq?: number;
   readonly endSeq?: number;
   readonly messages?: readonly { readonly seq: number }[];
-  /** Where work continues after a dead letter. */
+  /** Where the next job continues, after a save or a dead letter. */
   readonly doneUntil?: number;
+  /** Whether more is due than this job takes. */
   readonly more?: boolean;
 }
 
@@ -32,7 +33,7 @@ export interface OwnerWork extends LoadedWork {
 interface WorkPolicy {
   readonly enabled: boolean;
   readonly tries: Tries;
-  /** Where a thread's or owner's work begins. @default 0 */
+  /** `doneUntil` before the first job; seqs begin at 0. @default 0 */
   readonly from?: number;
   /** The operation of its spans. @default "create" */
   readonly op?: EventOp;
@@ -60,7 +61,7 @@ export type Taken<Loaded, Made> = Made & { readonly claim: Claim; readonly work:
 export interface WorkSteps<Loaded extends LoadedWork, Made extends object> {
   load(claim: Claim): Promise<Loaded | NoWork>;
   /**
-   * Limits `work` to one try, or returns its end. Not called for work that may be killing workers.
+   * Limits `work` to one try, or returns its end. Not called in a last try, after workers died of it.
    */
   limit?(claim: Claim, work: Loaded): Promise<Loaded | NoWork>;
   ask(taken: Taken<Loaded, Made>, tools: StepTools): Promise<Partial<Made>>;
@@ -80,7 +81,7 @@ export interface WorkDefinition<Loaded extends LoadedWork, Made extends object> 
   readonly kind: ModelWorkKind;
   readonly of: WorkKey["of"];
   readonly policy: WorkPolicy;
-  /** What the steps make, before they did. */
+  /** Empty values of what the steps make. */
   readonly fresh: Made;
   readonly steps: WorkSteps<Loaded, Made>;
   /** Finds and marks work that has become due. @default other code marks it */

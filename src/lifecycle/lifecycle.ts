@@ -28,7 +28,10 @@ const everyMs = 3_600_000;
 /** Rows of one owner per transaction, which blocks its writers for some 50 ms. */
 export const batchRows = 500;
 
-/** Hides expired and long unused memories, and purges memories hidden long ago. */
+/**
+ * Hides expired and long unused memories, and purges memories hidden long ago. Purging keeps the
+ * audit trail; `forget` erases that too.
+ */
 export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
   const options = config.lifecycle;
   return {
@@ -78,7 +81,9 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
   };
 }
 
-/** Repeats `batch` under the owner's lock until it returns fewer than `batchRows`. */
+/**
+ * Repeats `batch`, which takes at most `batchRows`, under the owner's lock until it returns fewer.
+ */
 export async function inBatches(
   db: Database,
   ownerRef: OwnerRef,

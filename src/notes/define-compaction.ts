@@ -50,11 +50,11 @@ export function defineCompaction(deps: NotesRuntime) {
 
 /** Compacts until a try does not complete. */
 export async function compactNotes(
-  { step }: Pick<ReturnType<typeof defineCompaction>, "step">,
+  { runJob }: Pick<ReturnType<typeof defineCompaction>, "runJob">,
   owner: Scope,
 ): Promise<void> {
   let status: JobStatus = "completed";
-  while (status === "completed") ({ status } = await step({ scope: owner }));
+  while (status === "completed") ({ status } = await runJob({ scope: owner }));
 }
 
 /** Beyond this, after an import or a lower limit, the oldest go without the model. */

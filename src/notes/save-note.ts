@@ -41,7 +41,7 @@ export async function saveNote(
     scope: owner,
     drafts: draft ? [draft] : [],
     origin: { actor: noteWriter, step: "notes", threadId },
-    alongside: async (tx, [written]) => {
+    finish: async (tx, [written]) => {
       if (written?.id) {
         const startSeq = messages[0]?.seq ?? 0;
         await addNoteSources(

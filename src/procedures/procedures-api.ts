@@ -139,7 +139,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     scope,
     drafts: [{ ...fields, text, key, source, kind: "procedure", origin: "worker" }],
     origin: { actor, step: "procedure", messageHash: hashOfMessage({ threadId, messageId }) },
-    async alongside(tx, [outcome]) {
+    async finish(tx, [outcome]) {
       await requireSeen(tx, address, seen);
       await insertEvent(tx, {
         ...event,

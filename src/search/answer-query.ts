@@ -8,7 +8,7 @@ import type { MemoryHit } from "./rank-memories.rule.js";
 
 export const answerForms = ["bullets", "full"] as const;
 
-/** The format of hits for a model: "bullets", a line each, or "full", with metadata. */
+/** How a model reads hits: "bullets", with id, category and one line of text; "full", with metadata too. */
 export type AnswerForm = (typeof answerForms)[number];
 
 /** Null `form`: hits unchanged; null `budgetTokens`: no limit. */
@@ -35,8 +35,14 @@ export interface MemoryBullet {
   readonly metadata?: object;
 }
 
-/** Keeps the hits within the budget: cuts the first to fit, and omits others that are too long. */
-export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
+/**
+ * Keeps the hits within the budget, for callers that asked for no form: cuts the first to fit, and
+ * omits others that are too long. `bulletsOf` does the same for a model.
+ */
+export function hitsWithinBudget(
+  hits: readonly MemoryHit[],
+  budgetTokens: number | null,
+): MemoryHit[] {
   if (budgetTokens === null) return [...hits];
   let remaining = budgetTokens;
   const fits = (hit: MemoryHit) => tokensOfHit(hit) <= remaining;
@@ -91,7 +97,8 @@ function cutToFit<Shape extends object>(
 const shortestWithId = 40;
 
 /**
- * Formats `hits` as JSON for a model, within the budget: cuts the first to fit, and omits others.
+ * Writes `hits` as objects that a model reads as JSON, within the budget: cuts the first to fit,
+ * and omits others.
  */
 export function bulletsOf(
   hits: readonly MemoryHit[],

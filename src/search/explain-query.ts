@@ -5,7 +5,12 @@ import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-r
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
+import {
+  type AnswerShape,
+  bulletsOf,
+  hitsWithinBudget,
+  type MemoryBullet,
+} from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery } from "./query-memories.js";
 import {
@@ -16,7 +21,7 @@ import {
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
-import { filtersOf, type VisibleMemories } from "./search-memories.js";
+import { filtersOf, type SearchConditions } from "./search-memories.js";
 
 type OmissionReason =
   /** Below the floor or the requested `threshold`. */
@@ -114,7 +119,7 @@ function belowFloorText({ evidence, proves, hit }: WeighedMemory): string {
 function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
     form === null
-      ? fittingHits(hits, shape.budgetTokens).map(({ memory }) => memory)
+      ? hitsWithinBudget(hits, shape.budgetTokens).map(({ memory }) => memory)
       : bulletsOf(hits, form, shape);
   // The first hit may be cut to its text alone.
   return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
@@ -166,7 +171,7 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
 async function findInactive(
   db: Connection,
   { terms }: EmbeddedQuestion,
-  { scope }: VisibleMemories,
+  { scope }: SearchConditions,
 ): Promise<{ readonly lexemes: readonly string[]; readonly inactive: readonly OmittedMemory[] }> {
   const rows = await db.query<{
     lexemes: string[];

@@ -34,7 +34,10 @@ const querySchema = z.strictObject({
    * pinned memories, then the most important and latest ones, and ignores `threshold`.
    */
   query: z.string().max(10_000),
-  /** The current conversation, as for `recall`. Memories of all conversations are searched. */
+  /**
+   * Accepted so that an input of `recall` fits; not used: memories of all conversations are
+   * searched.
+   */
   threadId: z.string().nullish(),
   /**
    * Time zone of the days that `query` and `filters` name, and of the days in an answer for a model:
@@ -84,7 +87,10 @@ export interface MemoryRequest extends MemoryQuery {
 
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 
-/** The final signals reorder only the head of the list. */
+/**
+ * SQL orders candidates without importance, recency, speaker and links: four for each hit leave
+ * room for these.
+ */
 const candidatesPerHit = 4;
 
 export type ReadQuery = ReturnType<typeof readQuery>;
@@ -100,7 +106,8 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery) {
   const question = await embedQuestion(deps, query);
   // What fits it, best first.
   const { ordered, candidates } = await findHits(deps, query, question);
-  // The best of them, with memories that are linked to them. `bulletsOf` writes them for a model.
+  // The best of them, with memories that are linked to them. `query` of
+  // create-memory.ts writes them for a model, by `bulletsOf`.
   const hits = withoutParts(ordered.slice(0, query.search.most));
   return { hits: withRelated(hits, candidates), ...query.shape };
 }

@@ -73,7 +73,7 @@ export interface MemoryHit {
 /** The part of a vector from which the reason names a similar meaning. */
 const similarPart = 0.15;
 
-export interface RankedFor extends Pick<Question, "spans" | "names" | "needed"> {
+export interface RankedFor extends Pick<Question, "spans" | "isNamed" | "floorFactor"> {
   readonly now: Date;
   readonly threshold: number | undefined;
   /** Null without embeddings. */
@@ -118,11 +118,11 @@ export const withoutParts = (hits: readonly RankedHit[]): MemoryHit[] =>
 /** Best first, of equal and of nearly equal ones the later first. */
 export function rankWeighed(
   weighed: readonly WeighedMemory[],
-  { spans, threshold, needed }: Pick<RankedFor, "spans" | "threshold" | "needed">,
+  { spans, threshold, floorFactor }: Pick<RankedFor, "spans" | "threshold" | "floorFactor">,
 ): RankedHit[] {
   const found =
     threshold === undefined
-      ? withoutNoise(weighed, needed)
+      ? withoutNoise(weighed, floorFactor)
       : weighed.filter(({ hit }) => hit.similarity >= threshold);
   const saidAt = ({ memory }: RankedHit) => memory.validFrom.getTime();
   const placeOf = ({ memory }: RankedHit) => memory.source?.seqs[0] ?? 0;
@@ -141,12 +141,12 @@ export function rankWeighed(
 const noiseShare = 0.75;
 
 /** None unless one of them proves that something fits. */
-function withoutNoise(weighed: readonly WeighedMemory[], needed: number): WeighedMemory[] {
+function withoutNoise(weighed: readonly WeighedMemory[], floorFactor: number): WeighedMemory[] {
   if (!weighed.some(({ proves }) => proves)) return [];
   const fitting = weighed.filter(({ fits }) => fits);
   const best = Math.max(0, ...fitting.map(({ hit }) => hit.score));
   return fitting.filter(
-    ({ hit, floor }) => hit.score >= Math.min(noiseShare * best, needed * floor.noise),
+    ({ hit, floor }) => hit.score >= Math.min(noiseShare * best, floorFactor * floor.noise),
   );
 }
 
@@ -157,28 +157,29 @@ export function vectorScale({ vector }: Pick<RankedFor, "vector">) {
 }
 
 /**
- * Without a threshold, a vector is evidence only above the floor of its space (see
- * `similarityScale`).
+ * Scores each candidate, and says whether it fits and whether it proves that something fits.
+ * `evidence` is for explanations. Without a threshold, a vector is evidence only above the floor of
+ * its space (see `similarityScale`).
  */
 export function weighMemories(candidates: readonly MemoryCandidate[], question: RankedFor) {
-  const { needed } = question;
+  const { floorFactor } = question;
   const scale = vectorScale(question);
-  const leastSimilar = scale.from + needed * (scale.floor - scale.from);
+  const leastSimilar = scale.from + floorFactor * (scale.floor - scale.from);
   return candidates.map((candidate) => {
     const { memory, words, hasIdentifier } = candidate;
-    const isNamed = memory.actorId !== null && question.names(memory.actorId);
+    const isNamed = memory.actorId !== null && question.isNamed(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
-    const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
-    const meant = cosine >= leastSimilar ? cosine : 0;
-    const said = shareOfWords(
+    const exactEvidence = Math.max(parts.date, hasIdentifier ? 1 : 0);
+    const vectorEvidence = cosine >= leastSimilar ? cosine : 0;
+    const wordEvidence = shareOfWords(
       Math.max(words, parts.sourceMessage) * (isNamed ? 1 + weights.speaker : 1),
     );
     // An episode tells of much, and its vector is like that of no question.
     const isByWords = candidate.similarity === null || memory.kind === "episode";
     const floor = isByWords ? floors.byWords : floors.besideVector;
-    const isTold = told >= floors.byWords.best;
-    const similarity = Math.max(cosine, shareOfWords(words), told);
+    const isExact = exactEvidence >= floors.byWords.best;
+    const similarity = Math.max(cosine, shareOfWords(words), exactEvidence);
     const hit: RankedHit = {
       memory,
       similarity,
@@ -188,10 +189,11 @@ export function weighMemories(candidates: readonly MemoryCandidate[], question: 
     };
     return {
       hit,
-      evidence: Math.max(said, told, meant),
-      fits: said >= needed * floor.each || told > 0 || meant > 0,
+      evidence: Math.max(wordEvidence, exactEvidence, vectorEvidence),
+      fits: wordEvidence >= floorFactor * floor.each || exactEvidence > 0 || vectorEvidence > 0,
       // What only its source message says shows a memory beside others, never alone.
-      proves: (words > 0 && said >= needed * floor.best) || isTold || meant > 0,
+      proves:
+        (words > 0 && wordEvidence >= floorFactor * floor.best) || isExact || vectorEvidence > 0,
       floor,
     };
   });

@@ -39,12 +39,12 @@ export function questionTerms(text: string): string {
 /** LoCoMo's questions have at most 18, with "what" and "did". */
 const wordsOfQuestion = 16;
 /** Less lets chit-chat find something in every memory. */
-const leastNeeded = 0.4;
+const leastFloorFactor = 0.4;
 
 /** 1 for a text of up to `wordsOfQuestion` words, half for twice as many. */
-function neededFor(text: string): number {
+function floorFactorFor(text: string): number {
   const share = wordsOfQuestion / Math.max(1, contentWords(text).size);
-  return Math.min(1, Math.max(leastNeeded, share));
+  return Math.min(1, Math.max(leastFloorFactor, share));
 }
 
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
@@ -61,9 +61,10 @@ export function readQuestion(
     terms: questionTerms(text),
     /** Times that the question names: memories of that time need no common word. */
     spans: questionDates(given, { language: db.language, timeZone, now: clock() }),
-    names: namesActor(text),
-    /** Of the evidence that fits a short question, what a memory needs: a long one tells a story. */
-    needed: neededFor(text),
+    /** Whether the question names somebody. */
+    isNamed: namesActor(text),
+    /** Factor of every floor, 0.4 to 1: only some words of a long question say what is asked. */
+    floorFactor: floorFactorFor(text),
   };
 }
 

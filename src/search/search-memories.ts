@@ -12,7 +12,8 @@ import { type MemoryCandidate, vectorScale } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 
-export interface VisibleMemories {
+/** Conditions on the memories that a search may find. */
+export interface SearchConditions {
   readonly scope: Scope;
   readonly kinds: readonly MemoryKind[];
   readonly categories: readonly string[];
@@ -26,7 +27,7 @@ export interface VisibleMemories {
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
-  search: VisibleMemories & { readonly limit: number; readonly most: number },
+  search: SearchConditions & { readonly limit: number; readonly most: number },
 ) {
   const owners = sql`(select ids from owner)`;
   const shown = sql`${candidateRefs} union select ref from important`;
@@ -77,7 +78,7 @@ export function candidateRows(
   db: Connection,
   owners: Sql,
   question: EmbeddedQuestion,
-  search: VisibleMemories & { readonly limit: number },
+  search: SearchConditions & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
   const scale = vectorScale(question);
@@ -127,7 +128,7 @@ export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<numb
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
 function visibleArguments(
   db: Connection,
-  { scope, kinds, categories, filter }: VisibleMemories,
+  { scope, kinds, categories, filter }: SearchConditions,
 ): Sql {
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filtersOf(filter)}::jsonb, ${db.now()}`;
 }

@@ -46,19 +46,19 @@ type FoundMessage = TranscriptCandidate & ScopeRow;
 /** Candidates that reach the threshold, best first. Without one: none unless the best is good. */
 function rankTranscript(
   candidates: readonly FoundMessage[],
-  { spans, names }: Pick<Question, "spans" | "names">,
+  { spans, isNamed }: Pick<Question, "spans" | "isNamed">,
   threshold: number | undefined,
 ) {
   const { best, each } = floors.messages;
   const ranked = candidates.map((candidate) => {
     const { actor, saidAt, fit } = candidate;
-    const isNamed = actor !== null && names(actor);
+    const isByNamed = actor !== null && isNamed(actor);
     const date = weights.date * nearnessInTime(saidAt, spans);
     return {
       ...candidate,
-      score: fit * (isNamed ? 1 + weights.speaker : 1) + date,
+      score: fit * (isByNamed ? 1 + weights.speaker : 1) + date,
       similarity: Math.max(date, shareOfWords(fit)),
-      reason: reasonOf(candidate, isNamed),
+      reason: reasonOf(candidate, isByNamed),
     };
   });
   if (threshold === undefined && !ranked.some(({ similarity }) => similarity >= best)) return [];

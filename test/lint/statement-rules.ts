@@ -140,7 +140,7 @@ const rules: readonly Rule[] = [
     breaks: ({ writing }) =>
       writing.some((group) => {
         const [, list = ""] =
-          /^insert into .*?\) select (.*?)(?: from .*)?$/.exec(group.text) ?? [];
+          /^insert into .*?\) select (.*?)(?: (?:from|where) .*)?$/.exec(group.text) ?? [];
         return /\b(?:from|join) @s\./.test(filled(list, group));
       }),
   },
@@ -153,10 +153,13 @@ const rules: readonly Rule[] = [
       ),
   },
   {
-    // What it returns is kept for the other parts, with these columns.
+    // What a part returns is kept for the other parts, with these columns.
     name: "no-function-without-columns",
-    breaks: ({ groups, writing }) =>
-      writing.length > 0 && groups.some(({ text }) => /^select from @s\.\w+\(/.test(text)),
+    breaks: ({ top, writing }) =>
+      writing.length > 0 &&
+      [...top.text.matchAll(/\bas (?:materialized )?\(#(\d+)\)/g)].some(([, n]) =>
+        /^select from @s\.\w+\(/.test(top.groups[Number(n)]?.text ?? ""),
+      ),
   },
   {
     name: "no-outer-lateral",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { KnownMemory } from "../../src/facts/choose-facts.rule.js";
-import { sourceOfWords } from "../../src/facts/words-source.rule.js";
+import { originOfWords } from "../../src/facts/words-source.rule.js";
 import { memoryQueryTool } from "../../src/langgraph/tools/memory-query-tool.js";
 import { provenanceOf } from "../../src/memories/item/memory.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
@@ -112,5 +112,5 @@ it.each([
 ])("What the user says as %j, and a model as %j, is from: %s", (said, text, origin) => {
   const toolResults = ["Flight 7 leaves Lisbon at noon."];
   const fact = { text, key: null, value: null };
-  expect(sourceOfWords(fact, { text: said, toolResults, known }).origin).toBe(origin);
+  expect(originOfWords(fact, { text: said, toolResults, known }).origin).toBe(origin);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
-import { fittingHits } from "../../src/search/answer-query.js";
+import { hitsWithinBudget } from "../../src/search/answer-query.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { forAll } from "../support/for-all.js";
@@ -117,7 +117,7 @@ describe("the budget of full hits", () => {
 
   it("The budget of full hits covers texts, keys, values and links, and the first hit is trimmed to fit", () =>
     forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
-      const kept = fittingHits(hits, budget);
+      const kept = hitsWithinBudget(hits, budget);
       const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
       const tokens = printed
         .flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""])

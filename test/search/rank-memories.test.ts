@@ -25,7 +25,14 @@ const signals = (
   linked: [],
   ...fields,
 });
-const question = { spans: [], names: () => false, now, threshold: 0, needed: 1, vector: null };
+const question = {
+  spans: [],
+  isNamed: () => false,
+  now,
+  threshold: 0,
+  floorFactor: 1,
+  vector: null,
+};
 const ids = (
   candidates: readonly MemoryCandidate[],
   asked: Partial<Parameters<typeof rankMemories>[1]> = {},
@@ -45,7 +52,7 @@ describe("rankMemories", () => {
     const old = { updatedAt: new Date("2024-01-01") };
     const better = signals("better", fields, { ...old, ...of });
     const spans = [{ from: new Date("2023-05-01"), before: new Date("2023-06-01") }];
-    const asked = { spans, names: (actor: string) => actor === "Ben" };
+    const asked = { spans, isNamed: (actor: string) => actor === "Ben" };
     expect(ids([signals("plain", {}, old), better], asked)).toEqual(["better", "plain"]);
   });
 
@@ -54,7 +61,7 @@ describe("rankMemories", () => {
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
     const spans = [{ from: new Date("2023-05-09"), before: new Date("2023-05-10") }];
-    const asked = { spans, names: (actor: string) => actor === "Ben", threshold: undefined };
+    const asked = { spans, isNamed: (actor: string) => actor === "Ben", threshold: undefined };
     const all = [
       told("other", 0, { actorId: "Ana" }),
       told("later", 8),
@@ -82,7 +89,7 @@ describe("rankMemories", () => {
     const reasonOf = (fields: Partial<MemoryCandidate>, names = false) =>
       rankMemories([signals("one", fields, { actorId: "Ana" })], {
         ...question,
-        names: () => names,
+        isNamed: () => names,
       })[0]?.reason;
     expect(reasonOf({})).toBe("same words");
     expect(reasonOf({ words: 0, similarity: 0.8 })).toBe("similar meaning");
@@ -169,16 +176,19 @@ describe("what fits", () => {
 
   it("A long text needs less of words and of vectors", () => {
     const part = [signals("words", { words: share(0.5 * best + 0.01) })];
-    expect([fits(part), fits(part, { needed: 0.5 })]).toEqual([[], ["words"]]);
+    expect([fits(part), fits(part, { floorFactor: 0.5 })]).toEqual([[], ["words"]]);
     const near = [signals("vector", { words: 0, similarity: 0.5 })];
-    expect([fits(near, { vector }), fits(near, { vector, needed: 0.5 })]).toEqual([[], ["vector"]]);
+    expect([fits(near, { vector }), fits(near, { vector, floorFactor: 0.5 })]).toEqual([
+      [],
+      ["vector"],
+    ]);
   });
 
   it("A long text needs less of words beside the best hit as well", () => {
     // Important and linked, so that its score is no noise.
     const few = { words: share(0.75 * floors.byWords.each), relation: 1 };
     const all = [good, signals("beside", few, { importance: 5 })];
-    expect([fits(all), fits(all, { needed: 0.5 })]).toEqual([["good"], ["good", "beside"]]);
+    expect([fits(all), fits(all, { floorFactor: 0.5 })]).toEqual([["good"], ["good", "beside"]]);
   });
 });
 

@@ -19,7 +19,7 @@ import {
 } from "./memory-states.js";
 
 /**
- * The one door to memory rows: applies a change set to a locked owner's memories and records it, in
+ * The only writer of memory rows, but for imports and erasing: applies a change set to a locked owner's memories and records it, in
  * the caller's transaction. One statement for each kind of change; rewrites and splits have one
  * each.
  */
@@ -44,7 +44,7 @@ export async function applyChanges(
   await insertMemories(tx, { ownerRef, memories: created, space });
   await markDue(tx, by, set);
 
-  // What changes rows of this set once more.
+  // After the insert: these may be new rows.
   await touchMemories(tx, ownerRef, set.sightings);
   for (const rewrite of rewrites) {
     if (isNew.has(rewrite.id)) await rewriteMemory(tx, { ownerRef, rewrite, space });

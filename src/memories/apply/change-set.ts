@@ -32,9 +32,9 @@ export interface ChangeSet extends ConsentPlan {
   /** Take over tags, pins and sources of memories that were merged into them. */
   readonly joined: readonly JoinedMemory[];
   readonly links: readonly StoredLink[];
-  /** Messages that are no source any more of memories that also rest on others. */
+  /** Messages that memories do not rest on any more: they also rest on others. */
   readonly parted: readonly MessagesOfThread[];
-  /** For the audit trail, the events, and agents. */
+  /** Records of the above: for the audit trail, the events, and agents. */
   readonly changes: readonly MemoryChange[];
   /** Ids of inactive memories to delete for good; the audit trail keeps them. */
   readonly purged: readonly string[];

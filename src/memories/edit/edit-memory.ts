@@ -198,7 +198,7 @@ async function proposeEdit(
     // No `stated`: the old quote is no consent to an edit by hand.
     origin: { actor, step: "api" },
     // Fails when the memory was forgotten meanwhile.
-    alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
+    finish: async (tx) => void (await requireMemory(tx, { scope, id })),
   });
   const { category, key } = after;
   const field = key === null ? category : `${category}/${key}`;

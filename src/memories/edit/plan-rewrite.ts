@@ -14,7 +14,7 @@ import {
   wordsIn,
 } from "../item/memory-fields.js";
 import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
-import { findCandidates } from "../write/find-candidates.js";
+import { findExisting } from "../write/find-existing.js";
 import { linkChanges, nearestLinks } from "../write/plan-statement.js";
 import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
 import type { WriteRuntime } from "../write/write-types.js";
@@ -61,7 +61,7 @@ export async function planRewrite(
   const statements = isRelinked ? [{ ...memory, vector }] : [];
   const space = embedded?.space ?? null;
   const search = { ownerRef: owner.ref, space, statements, self: id };
-  const [near = []] = await findCandidates(tx, search);
+  const [near = []] = await findExisting(tx, search);
   const staying = near.filter((each) => each.id !== gone);
   const links = isRelinked ? nearestLinks(staying, { config, space }) : null;
 

@@ -7,7 +7,7 @@ import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";
 import { decideWrite } from "./decide-write.rule.js";
-import { type ExistingMemory, type FoundStatement, nearestCount } from "./find-candidates.js";
+import { type ExistingMemory, type FoundStatement, nearestCount } from "./find-existing.js";
 import { guardStatement } from "./guard-statement.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
 import { type Statement, similarity } from "./prepare-drafts.js";
@@ -17,7 +17,7 @@ import type { WriteContext, WriteOrigin, WriteOutcome } from "./write-types.js";
 const batchSize = 300;
 
 /**
- * Splits `statements` into batches, each decided with one query. A second value of a slot starts a
+ * Splits `statements` into batches, each searched before any of it is written. A second value of a slot starts a
  * new batch, since its place depends on the slot's history. So does the text of one slot in another
  * slot.
  */
@@ -103,10 +103,10 @@ function withOverlay(overlay: Overlay, found: FoundStatement): readonly Existing
   const existing: ExistingMemory[] = [];
   for (const memory of found.existing) {
     const overlaid = overlay.get(memory.id);
-    const { relation, similarity } = memory;
+    const { foundAs, similarity } = memory;
     if (overlaid === undefined) existing.push(memory);
     else if (overlaid && !overlaid.draft)
-      existing.push({ ...overlaid.memory, relation, similarity });
+      existing.push({ ...overlaid.memory, foundAs, similarity });
   }
   const drafted: ExistingMemory[] = [];
   for (const overlaid of overlay.values()) {
@@ -126,9 +126,9 @@ function nearDraft(
   if (draft.scope.appId !== found.scope.appId) return null;
   if (draft.quarantined !== found.quarantined) return null;
   if (memory.kind === found.kind && draft.contentHash === found.contentHash)
-    return { ...memory, relation: "same", similarity: 1 };
+    return { ...memory, foundAs: "same", similarity: 1 };
   const near = similarity(draft.measure, found.measure);
-  return near > 0 ? { ...memory, relation: "near", similarity: near } : null;
+  return near > 0 ? { ...memory, foundAs: "near", similarity: near } : null;
 }
 
 function updateOverlay(
@@ -166,7 +166,7 @@ function createdMemory(created: NewMemory): ExistingMemory {
   return {
     ...created,
     ref: null,
-    relation: "near",
+    foundAs: "near",
     similarity: 1,
     keyed: key !== null,
     rank: sourceRank(created),
@@ -202,13 +202,14 @@ function placeOf(origin: WriteOrigin, { source, agentId, runId }: Statement) {
   return { threadId: source?.threadId ?? origin.threadId, agentId, runId };
 }
 
+/** `decideWrite` decides, the guard may hold that back, `planStatement` makes the changes. */
 function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite {
   const { config, origin } = context;
   const rule = consentRule(config.consent, found);
   const consented = rule && origin.consent ? withConsent(found) : found;
 
   // Only the user's plain statement ends a memory that needs consent.
-  const target = found.existing.find(({ relation }) => relation === "target");
+  const target = found.existing.find(({ foundAs }) => foundAs === "target");
   const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
   const decision = decideWrite(consented, isGuarded && !found.stated ? null : found.relation);
   if (rule === null) return planStatement(context, consented, decision);

@@ -4,7 +4,7 @@ import {
   type SlotDecision,
   takesSlot,
 } from "../slot/slot-timeline.rule.js";
-import type { ExistingMemory, FoundStatement } from "./find-candidates.js";
+import type { ExistingMemory, FoundStatement } from "./find-existing.js";
 import type { MemoryRelation } from "./write-types.js";
 
 export type WriteDecision =
@@ -35,10 +35,10 @@ export function decideWrite(
   relation: MemoryRelation | null = null,
 ): WriteDecision {
   const { existing } = found;
-  const by = (relation: ExistingMemory["relation"]) =>
-    existing.find((each) => each.relation === relation);
+  const by = (foundAs: ExistingMemory["foundAs"]) =>
+    existing.find((each) => each.foundAs === foundAs);
   const slot = by("slot");
-  const same = existing.find((each) => each.relation === "same" && each.id !== slot?.id);
+  const same = existing.find((each) => each.foundAs === "same" && each.id !== slot?.id);
   const isKeyed = found.key !== undefined;
   if (same && (same.keyed || !isKeyed)) return { action: "touch", id: same.id };
   const closed = closedBy(found, by("target"), relation);
@@ -73,7 +73,7 @@ function repeatValue(
   { id, moves }: Extract<SlotDecision, { action: "same" }>,
 ): WriteDecision {
   const same = existing.find((each) => each.id === id);
-  const isActive = same?.relation === "slot" || same?.relation === "near";
+  const isActive = same?.foundAs === "slot" || same?.foundAs === "near";
   const isPreferred = isActive && (rank > same.rank || (rank === same.rank && correction));
   return {
     action: isPreferred && text !== same.text ? "update" : "touch",
@@ -84,5 +84,5 @@ function repeatValue(
 
 /** The keyless memory with the same text, which a new memory replaces. */
 export function absorbed(existing: readonly ExistingMemory[]): ExistingMemory | undefined {
-  return existing.find(({ relation, keyed }) => relation === "same" && !keyed);
+  return existing.find(({ foundAs, keyed }) => foundAs === "same" && !keyed);
 }

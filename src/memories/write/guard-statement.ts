@@ -16,7 +16,7 @@ import {
 import type { ConsentPlan, SettledConsent } from "../guard/consent-statements.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
-import type { FoundStatement } from "./find-candidates.js";
+import type { FoundStatement } from "./find-existing.js";
 import { draftOf, type Statement } from "./prepare-drafts.js";
 import type { WriteContext } from "./write-types.js";
 
@@ -58,7 +58,7 @@ export function guardStatement(
   if (origin.consent) return consented(found, origin.actor, origin.consent);
   if (action === "touch") {
     const isSlot = found.existing.some(
-      ({ relation, id }) => relation === "slot" && id === decision.id,
+      ({ foundAs, id }) => foundAs === "slot" && id === decision.id,
     );
     if (!isSlot) return passed;
     // A repeated value supersedes older requests for another value.

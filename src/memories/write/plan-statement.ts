@@ -17,7 +17,7 @@ import { contentOf, learnedFrom, setFields, versionNames } from "../item/memory-
 import { boundedMetadata } from "../item/memory-metadata.rule.js";
 import { conflictReason, heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
-import type { ExistingMemory, FoundStatement } from "./find-candidates.js";
+import type { ExistingMemory, FoundStatement } from "./find-existing.js";
 import type { Statement } from "./prepare-drafts.js";
 import type { WriteContext, WriteOutcome } from "./write-types.js";
 
@@ -90,7 +90,7 @@ function planNew(
   const added = changeOf({ ...found, id }, "ADD", {
     new: { ...contentOf(created), ...learned(found) },
     as: old ? "updated" : "created",
-    similarity: existing.find(({ relation }) => relation === "near")?.similarity ?? null,
+    similarity: existing.find(({ foundAs }) => foundAs === "near")?.similarity ?? null,
   });
   const set = joinChanges([
     old ? supersede(old, found, { id, validFrom }) : {},
@@ -135,7 +135,7 @@ function planSighting(
   const { text, seenCount } = seen;
   const isSameText = contentHash(text) === contentHash(said);
   // Whether the statement says all that is shown of `seen`: its text, and its slot.
-  const isSlot = existing.some((each) => each.id === id && each.relation === "slot");
+  const isSlot = existing.some((each) => each.id === id && each.foundAs === "slot");
   const sighting = seenAgain(found, seen, isSameText && (isSlot || !seen.keyed));
   // Equal text is no delta, and in a slot only the value counts.
   const about = { ...found, id, text, seenCount: sighting.seenCount };
@@ -252,9 +252,9 @@ function movesTo(
 /**
  * `seen` after the statement repeated it. A lower-ranking one raises neither confidence nor
  * recency.
- * @param takesSource whether the memory then has the statement's words alone
+ * @param takesOrigin whether the memory then has the statement's words alone
  */
-function seenAgain(found: FoundStatement, seen: ExistingMemory, takesSource: boolean): Sighting {
+function seenAgain(found: FoundStatement, seen: ExistingMemory, takesOrigin: boolean): Sighting {
   const { rank, origin, trust, turn } = found;
   const isWeaker = rank < seen.rank;
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
@@ -270,7 +270,7 @@ function seenAgain(found: FoundStatement, seen: ExistingMemory, takesSource: boo
     // What is noted last wins.
     metadata: boundedMetadata({ ...seen.metadata, ...found.metadata }, seen.metadata),
     ...(!isWeaker && { turn: Math.max(seen.turn, turn), assertedAt: new Date(assertedAt) }),
-    ...(takesSource && (rank > seen.rank || isVouched) && { origin, trust }),
+    ...(takesOrigin && (rank > seen.rank || isVouched) && { origin, trust }),
   });
 }
 
@@ -311,9 +311,9 @@ export function nearestLinks(
 ): MemoryLink[] {
   const { linkSimilarity, links } = config.memories;
   const least = linkSimilarity ?? leastSimilarity(space, "linked");
-  const target = existing.filter(({ relation }) => relation === "target");
-  const near = existing.filter(({ relation, similarity, id }) => {
-    return relation === "near" && similarity >= least && target[0]?.id !== id;
+  const target = existing.filter(({ foundAs }) => foundAs === "target");
+  const near = existing.filter(({ foundAs, similarity, id }) => {
+    return foundAs === "near" && similarity >= least && target[0]?.id !== id;
   });
   return [...target, ...near]
     .slice(0, links)

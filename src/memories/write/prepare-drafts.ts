@@ -91,7 +91,7 @@ export interface PreparedDrafts {
   /** By draft: "rejected" with its problems, or a placeholder. */
   readonly outcomes: readonly WriteOutcome[];
   /** By owner, users before apps, so that two writers cannot deadlock. */
-  readonly owners: readonly (readonly Statement[])[];
+  readonly byOwner: readonly (readonly Statement[])[];
   readonly space: EmbeddingSpace | null;
   /** Null if drafts are compared by words: without embeddings, or where one has no vector. */
   readonly comparedIn: EmbeddingSpace | null;
@@ -142,8 +142,13 @@ export async function prepareDrafts(
 
   const { statements, space, comparedIn } = await measureStatements(runtime, accepted);
   const isOfUser = (each: Statement) => each.scope.userId !== undefined;
-  const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
-  return { outcomes, owners: owners.filter(({ length }) => length > 0), space, comparedIn };
+  const byOwner = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
+  return {
+    outcomes,
+    byOwner: byOwner.filter(({ length }) => length > 0),
+    space,
+    comparedIn,
+  };
 }
 
 /** Drafts of the whole sentences of a long fact or insight. A slot has one text. */
@@ -285,7 +290,7 @@ async function stemMeasures(db: Connection, statements: readonly Statement[]): P
   return measures;
 }
 
-/** The similarity of two drafts, as `findCandidates` computes it for stored memories. */
+/** The similarity of two drafts, as `findExisting` computes it for stored memories. */
 export function similarity(one: Measure | null, other: Measure | null): number {
   if (one === null || other === null) return 0;
   if (!("length" in one)) return "length" in other ? 0 : shareOfCounts(one, other);

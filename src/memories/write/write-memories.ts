@@ -14,7 +14,7 @@ import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import type { MemoryOptions } from "../item/memory-options.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
-import { type FoundStatement, findCandidates } from "./find-candidates.js";
+import { type FoundStatement, findExisting } from "./find-existing.js";
 import { expireMemories } from "./hide-memories.js";
 import { type DraftGrounds, prepareDrafts, type Statement } from "./prepare-drafts.js";
 import type { WriteContext, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
@@ -35,22 +35,22 @@ export async function writeMemories(
     readonly anyLength?: boolean;
     readonly origin: WriteOrigin;
     /** Runs after the writes in their transaction; its error rolls them back. */
-    readonly alongside?: (tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>;
+    readonly finish?: (tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>;
   },
 ): Promise<WriteOutcome[]> {
   const { db, config, logger } = runtime;
-  const { origin, alongside } = input;
+  const { origin, finish } = input;
   const { actor, step } = origin;
 
   // Redacts, checks, screens and embeds, before any lock is taken.
   const prepared = await prepareDrafts(runtime, input);
-  const { owners, space } = prepared;
+  const { byOwner, space } = prepared;
   const outcomes = [...prepared.outcomes];
-  if (owners.length === 0 && !alongside) return outcomes;
+  if (byOwner.length === 0 && !finish) return outcomes;
 
   const sets = await db.transaction(async (tx) => {
     const sets: Partial<ChangeSet>[] = [];
-    for (const statements of owners) {
+    for (const statements of byOwner) {
       const { scope } = statements[0] as Statement;
       const owner = await lockOwner(tx, scope);
       const context = { owner, config, origin, space: prepared.comparedIn };
@@ -60,6 +60,7 @@ export async function writeMemories(
 
         // Decides them, one after the other, as one set of changes.
         const decided = decideDrafts(context, found);
+        // What preparing found (`trimmed`) stays in the outcome.
         for (const [at, { index }] of batch.entries())
           outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };
         sets.push(decided.set);
@@ -70,9 +71,10 @@ export async function writeMemories(
         const by = { ownerRef: owner.ref, scope, actor, step, space, search };
         await applyChanges(tx, { ...by, insights: config.insights }, decided.set);
       }
+      // Only for tools: facts have caps of their own.
       await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
-    await alongside?.(tx, outcomes);
+    await finish?.(tx, outcomes);
     return sets;
   });
 
@@ -93,7 +95,7 @@ async function findForBatch(
   statements: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { ref: ownerRef, turns, now } = owner;
-  const find = () => findCandidates(tx, { ownerRef, space, statements });
+  const find = () => findExisting(tx, { ownerRef, space, statements });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
     await expireMemories(tx, { ownerRef, scope }, config.lifecycle);

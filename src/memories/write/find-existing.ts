@@ -19,7 +19,7 @@ export interface ExistingMemory extends SlotValue, MemoryVersion {
    * "before", "after": closed values of the slot around the statement's time. "target": a model
    * says that the statement is about it.
    */
-  readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
+  readonly foundAs: "slot" | "before" | "after" | "same" | "near" | "target";
   /** Null when an earlier draft of the batch created it. */
   readonly ref: number | null;
   readonly kind: MemoryKind;
@@ -60,16 +60,16 @@ export const nearestCount = 5;
  */
 const firstPass = 64;
 
-interface CandidateSearch {
+interface ExistingSearch {
   readonly ownerRef: OwnerRef;
   readonly statements: readonly Statement[];
   /** Where they are compared; null: by their words. */
   readonly space: EmbeddingSpace | null;
-  /** The edited memory, which is no candidate. */
+  /** The edited memory, which is not near itself. */
   readonly self?: string | undefined;
 }
 
-interface VectorSearch extends Pick<CandidateSearch, "ownerRef"> {
+interface VectorSearch extends Pick<ExistingSearch, "ownerRef"> {
   readonly space: EmbeddingSpace;
   readonly isBatch: boolean;
 }
@@ -79,14 +79,14 @@ interface Row extends Omit<ExistingMemory, "rank"> {
 }
 
 /**
- * Finds for each statement its slot, the closed values around its time, equal text, and the
- * nearest memories; in quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with
+ * Finds for each statement its slot, the closed values around its time, equal text, the target of
+ * a model's relation, and the nearest memories; in quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with
  * embeddings, else Dice's coefficient on stemmed terms of texts that share a rare word. One
  * query for every 200.
  */
-export async function findCandidates(
+export async function findExisting(
   db: Connection,
-  search: CandidateSearch,
+  search: ExistingSearch,
 ): Promise<ExistingMemory[][]> {
   const found = search.statements.map((): ExistingMemory[] => []);
   for (let from = 0; from < found.length; from += mostProbes) {
@@ -98,7 +98,7 @@ export async function findCandidates(
   return found;
 }
 
-async function findRows(db: Connection, search: CandidateSearch): Promise<Row[]> {
+async function findRows(db: Connection, search: ExistingSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space, statements, self } = search;
   const probes = statements.map((statement, index) => {
@@ -115,12 +115,12 @@ async function findRows(db: Connection, search: CandidateSearch): Promise<Row[]>
     : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe; by default only for probes with a key. */
   const one = (
-    relation: ExistingMemory["relation"],
+    foundAs: ExistingMemory["foundAs"],
     condition: Sql,
     order = empty,
     where = sql`where p.key is not null`,
   ) => sql`
-      select p.index as probe, ${raw(`'${relation}'`)} as relation, m.ref, 1::float8 as similarity
+      select p.index as probe, ${raw(`'${foundAs}'`)} as found_as, m.ref, 1::float8 as similarity
       from probe p cross join lateral (
         select ref from ${schema}.memory
         where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)} and ${condition}
@@ -149,13 +149,13 @@ async function findRows(db: Connection, search: CandidateSearch): Promise<Row[]>
       union all
       select probe, 'near', ref, similarity from near
     )
-    select c.probe, c.relation, m.ref::float8 as ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
+    select c.probe, c.found_as as "foundAs", m.ref::float8 as ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
       m.origin, m.trust, m.actor_id as "actorId", m.state = 'active' and not ${unexpired(db)} as expired,
       m.asserted_turn::float8 as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
       m.updated_at::text as "updatedAt", c.similarity
     from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m
-    order by c.probe, c.relation, c.similarity desc`,
+    order by c.probe, c.found_as, c.similarity desc`,
     { prepare: true },
   );
 }
