@@ -141,7 +141,7 @@ const rules: readonly Rule[] = [
       writing.some((group) => {
         const [, list = ""] =
           /^insert into .*?\) select (.*?)(?: (?:from|where) .*)?$/.exec(group.text) ?? [];
-        return /\b(?:from|join) @s\./.test(filled(list, group));
+        return /\b(?:from|join) @s\.\w+\b(?!\()/.test(filled(list, group));
       }),
   },
   {
