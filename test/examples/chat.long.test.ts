@@ -169,7 +169,7 @@ test.skipIf(onServer())(
     };
     const first = chat(env);
     first.write("I am Ana.\nHi?\nPlan my day.\n");
-    await first.printed(/^! Summar.* failed/m);
+    await first.printed(/^! Work "summaries" .* failed/m);
     first.write("Are you there?\n");
     await expect.poll(() => exchanges.length).toBe(7);
     first.kill("SIGINT");
