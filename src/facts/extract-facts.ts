@@ -50,10 +50,8 @@ export async function proposeFacts(
       };
       const candidates = proposed.candidates.map((candidate) => {
         const { target } = candidate;
-        const isOwn = target !== null && target > work.known.length;
-        return inJob(
-          isOwn ? { ...candidate, target: target + before.candidates.length } : candidate,
-        );
+        if (!isOwnFact(target, work.known)) return inJob(candidate);
+        return inJob({ ...candidate, target: target + before.candidates.length });
       });
       return {
         candidates: [...before.candidates, ...candidates],
@@ -205,13 +203,12 @@ export async function extractFacts(
     ...each,
     message: each.message || messageWith(each.quote, texts),
   });
-  const isOwn = (target: number | null) => target !== null && target > input.known.length;
   const proposed = answer.facts.map(
     ({ stated_by_user: statedByUser, personal, ...fact }): FactCandidate => {
       return withMessage({
         ...fact,
         // Without the unreadable ones, facts of the answer have other numbers.
-        target: unreadable > 0 && isOwn(fact.target) ? null : fact.target,
+        target: unreadable > 0 && isOwnFact(fact.target, input.known) ? null : fact.target,
         statedByUser,
         personal: personal === "none" ? null : personal,
       });
@@ -236,6 +233,10 @@ const unreadableCandidate: FactCandidate = {
   personal: null,
   since: null,
 };
+
+/** Whether a target is a fact of the same answer: they are counted after the known memories. */
+const isOwnFact = (target: number | null, known: readonly unknown[]): target is number =>
+  target !== null && target > known.length;
 
 /** Number of the only message with `quote`; 0 without exactly one. */
 function messageWith(quote: string, texts: readonly string[]): number {

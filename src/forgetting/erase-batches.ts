@@ -22,6 +22,7 @@ import {
   type RowCounts,
   recordTables,
   threadTables,
+  totalOf,
 } from "./erasure-tables.js";
 
 export interface BatchOptions {
@@ -71,7 +72,7 @@ export async function eraseConversationBatch(
   const counts = await eraseRows(tx, dependents, batchSize);
   addCounts(counts, await eraseMessages(tx, { threads: refs, limit: batchSize }));
   // More rows may be left: the threads go in the batch that finds none.
-  if (Object.values(counts).some((count) => count > 0)) return counts;
+  if (totalOf(counts) > 0) return counts;
   // The lock is for memories learned there, which lose their thread.
   if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
   if (thread) await forgetWords(tx, erasure, thread.threadId);

@@ -7,7 +7,7 @@ import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { lockOwner, type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
-import { type QuestionVector, questionVector } from "../search/read-question.js";
+import { questionVector } from "../search/read-question.js";
 import type { RetrievalOptions } from "../search/retrieval-options.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
@@ -136,20 +136,23 @@ async function prepareItems(
   return { items: written, space: embedded?.space ?? null };
 }
 
+const queryOf = (operation: BatchedOperation): string | null =>
+  operation.kind === "search" ? operation.query : null;
+
 async function prepareReads(
   runtime: StoreRuntime,
   operations: readonly BatchedOperation[],
 ): Promise<BatchedRead[]> {
-  const firstWrite = operations.find(({ kind }) => kind === "put")?.n ?? Number.POSITIVE_INFINITY;
-  const vectors = new Map<string, QuestionVector | null>();
-  const reads: BatchedRead[] = [];
-  for (const operation of operations) {
-    if (operation.kind === "put") continue;
-    const query = operation.kind === "search" ? operation.query : null;
-    if (query !== null && !vectors.has(query))
-      vectors.set(query, await questionVector(runtime, query));
-    const vector = query === null ? null : (vectors.get(query) ?? null);
-    reads.push({ ...operation, vector, seesWrites: operation.n > firstWrite });
-  }
-  return reads;
+  const firstWrite = operations.find(({ kind }) => kind === "put")?.n ?? Infinity;
+  const found = operations.filter((each) => each.kind !== "put");
+  // Each question is embedded once, and all of them at once.
+  const queries = new Set(found.map(queryOf));
+  const embedded = [...queries].map(
+    async (query) => [query, query === null ? null : await questionVector(runtime, query)] as const,
+  );
+  const vectors = new Map(await Promise.all(embedded));
+  return found.map((operation) => {
+    const vector = vectors.get(queryOf(operation)) ?? null;
+    return { ...operation, vector, seesWrites: operation.n > firstWrite };
+  });
 }
