@@ -59,14 +59,14 @@ afterAll(async () => {
 });
 
 describe("shell lines of the documentation", () => {
-  it("at most ten lines are not run, and each exception is a line of its page", () => {
+  it("At most ten lines are not run, and each exception is a line of its page", () => {
     expect(lines.filter(exceptionOf).length).toBeLessThanOrEqual(10);
     for (const exception of exceptions)
       expect(lines.map(exceptionOf), String(exception)).toContain(exception);
     expect(toRun.length).toBeGreaterThan(15);
   });
 
-  it.each(pagesToRun)("the commands of %s run in their order", async (page) => {
+  it.each(pagesToRun)("The commands of %s run in their order", async (page) => {
     const place = await newPlace(page);
     for (const line of toRun.filter((each) => each.page === page)) {
       if (/postgresql:\/\//.test(line.command) && !onServer()) continue;

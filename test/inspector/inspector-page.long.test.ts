@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
-  it("says that meaning is not searched where vectors are kept and no embeddings were given", async () => {
+  it("The page says that meaning is not searched where vectors are kept and no embeddings were given", async () => {
     const hint = page.getByText("Meaning is not searched here");
     const place = "/inspector/#/question?user=ana&question=Where+does+she+sail%3F";
     await page.goto(inspected.server.origin + place);
