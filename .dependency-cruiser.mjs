@@ -103,13 +103,13 @@ const mayImport = {
   turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes", "telemetry", "edits"],
+    ...["models", "notes", "edits"],
   ],
   // The parts of `create-memory.ts`.
   composition: [
     ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
     ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "turns", "telemetry", "local-embeddings"],
+    ...["consents", "lifecycle", "store", "search", "turns", "telemetry", "local-embeddings"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "turns"],

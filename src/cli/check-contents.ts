@@ -10,8 +10,12 @@ import { vectorRows } from "../store/item-vectors.js";
 import { type Check, ok, warn } from "./check.js";
 import { counted } from "./output.js";
 
-/** Scans all memories. */
-export async function checkStored(db: Connection): Promise<Check> {
+/**
+ * Scans all memories.
+ *
+ * @param size of the tables where they are on other servers.
+ */
+export async function checkStored(db: Connection, size?: string | null): Promise<Check> {
   const { schema } = db;
   const [row] = await db.query<{ counts: string; size: string }>(sql`
     select string_agg(concat(what, ' ', count), ', ') as counts, (
@@ -27,7 +31,7 @@ export async function checkStored(db: Connection): Promise<Check> {
         where c.status = 'pending' and c.expires_at > ${db.now()}
       union all select 'expired and not removed yet', count(*) from ${schema}.memory m where ${isExpired(db)}
     ) c where count > 0`);
-  return ok("stored", `${row?.counts ?? "Nothing"}; ${row?.size} with indexes.`);
+  return ok("stored", `${row?.counts ?? "Nothing"}; ${size ?? row?.size} with indexes.`);
 }
 
 type Space = { ref: number; name: string; dimensions: number; vectors: number; size: string };

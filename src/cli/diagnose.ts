@@ -9,6 +9,7 @@ import { shippedSchema } from "../postgres/migration-set.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
 import { commandAt, migrateCommandLine } from "../postgres/schema-state.js";
 import { bad, type Check, checked, ok, warn } from "./check.js";
+import { checkCitus, readCitusFacts } from "./check-citus.js";
 import * as contents from "./check-contents.js";
 import { askProviders, loadProviders } from "./check-providers.js";
 import * as server from "./check-server.js";
@@ -58,6 +59,8 @@ export async function checkAll(
     checks.push(...(await checked(check, db.schemaName, make)));
   };
   if (!db.isEmbedded) await add("pooler", () => checkPooler(db, prepare));
+  const citus = await readCitusFacts(db);
+  if (citus) checks.push(...checkCitus(citus, db.schemaName));
   checks.push(server.checkRole(db, facts));
   let sets: MigrationStatus["sets"] = [];
   await add("core", async () => {
@@ -77,7 +80,7 @@ export async function checkAll(
   await add("checkpointer", () => checkCheckpointer(db));
   await add("queues", () => checkQueues(db, flags.queueSchema));
   if (sets.some(({ pending }) => pending.length > 0)) return checks;
-  await add("stored", () => contents.checkStored(db));
+  await add("stored", () => contents.checkStored(db, citus?.size));
   if (has("vector")) await add("vectors", () => contents.checkVectors(db));
   await add("work", () => contents.checkWork(db));
   await add("outages", () => contents.checkOutages(db));

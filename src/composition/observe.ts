@@ -9,8 +9,8 @@ import type { Database } from "../postgres/database.js";
 import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { measureCall, telemetryApi } from "../telemetry/meter.js";
-import type { Recalled } from "./recalled.js";
-import type { Remembered } from "./remember.js";
+import type { Recalled } from "../turns/recalled.js";
+import type { Remembered } from "../turns/remember.js";
 
 /** A transaction's begin and commit count as two. */
 function countRoundTrips(db: Database): {
