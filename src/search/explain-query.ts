@@ -168,9 +168,9 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
   const rows = await db.query<{ id: string }>(sql`
     select id from ${db.schema}.memory
     where id = any (${found.map(({ memory }) => memory.id)}::uuid[])
-      and not (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
+      and (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
         ${filtersOf(filter)}, agent_id, run_id, actor_id, role, category, pinned, importance, updated_at, metadata, trust
-      ))`);
+      )) is not true`);
   const ids = new Set(rows.map(({ id }) => id));
   return found.filter(({ memory }) => ids.has(memory.id));
 }
