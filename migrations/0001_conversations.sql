@@ -162,6 +162,8 @@ create table mnemograph.shown (
   -- For each memory: its part of the memory block, and its score if it was a search hit.
   parts text[] not null,
   scores real[],
+  -- For each hit: what each signal adds to its score, such as {"words": 0.2}; signals of 0 are left out. Null for other memories.
+  score_parts jsonb,
   -- A checksum of each memory's words, of 15 bits: it shows that they changed, and reveals none of them.
   checks smallint[],
   summary_id bigint,

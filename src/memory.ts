@@ -46,6 +46,7 @@ import type { MemoryPrompt, PromptInput } from "./turns/prompt-for.js";
 import type { RecallInput } from "./turns/recall-request.js";
 import type { Recalled } from "./turns/recalled.js";
 import type { Remembered } from "./turns/remember.js";
+import type { ListShownWords, ShownWords } from "./turns/shown-words.js";
 import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
@@ -197,6 +198,12 @@ export interface Memory {
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
+    /**
+     * Which words each memory in a turn's prompt shares with the turn's question, as the search
+     * matches them, and with its answer. `seq` is that of the turn in `shown`.
+     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    shownWords(input: ListShownWords): Promise<ShownWords[]>;
     /**
      * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and
      * cached parts of prompts; and background calls by kind. As models report it, else estimated.
