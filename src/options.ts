@@ -19,7 +19,7 @@ import {
 import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
 import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
-import { memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memory-options.js";
 import { notesOptionsSchema } from "./notes/notes-options.js";
 import { databaseOptionsSchema } from "./postgres/open-database.js";
 import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
@@ -33,7 +33,7 @@ export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   preset: presetSchema,
   context: contextOptionsSchema.prefault({}),
-  memories: memoryOptionsSchema.prefault({}),
+  memories: memoriesSettingsSchema.prefault({}),
   insights: insightsOptionsSchema.prefault({}),
   upkeep: taskOptionsSchema.prefault({}),
   notes: notesOptionsSchema.prefault({}),

@@ -6,7 +6,7 @@ export type PendingConsent = Pick<
   "id" | "category" | "key" | "value" | "text" | "current"
 >;
 
-const mostCharacters = 160;
+const maxLineCharacters = 160;
 
 /** "city: Porto (now: Rome)"; without a key, the statement. */
 export function consentLine({
@@ -29,5 +29,5 @@ export function consentLines(consents: readonly PendingConsent[]): string[] {
 export const shortestId = 8;
 
 function short(text: string): string {
-  return clipped(onOneLine(text), mostCharacters);
+  return clipped(onOneLine(text), maxLineCharacters);
 }

@@ -25,7 +25,7 @@ import {
   postponeConsent,
 } from "./consent-rows.js";
 
-const batchSize = 500;
+const requestsPerBatch = 500;
 
 /** Marks overdue requests as expired. */
 export function defineConsentExpiry(db: Database): Work {
@@ -33,7 +33,7 @@ export function defineConsentExpiry(db: Database): Work {
     kind: "consent-expiry",
     due: async () => ((await hasExpiredConsents(db)) ? [0] : []),
     async run() {
-      while ((await expireConsents(db, batchSize)) === batchSize);
+      while ((await expireConsents(db, requestsPerBatch)) === requestsPerBatch);
     },
   };
 }
@@ -136,7 +136,7 @@ async function refuse(
   const { actor, via, evidence, reason } = decision;
   await db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);
-    await settle(tx, request, decision, null);
+    await settleRequest(tx, request, decision, null);
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     const changes = [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }];
     await applyChanges(tx, { ownerRef, scope, actor, step: "consent" }, { changes });
@@ -152,7 +152,7 @@ async function approve(
   await writeMemories(deps, {
     scope: request.scope,
     // The user's consent outranks every existing memory.
-    drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
+    drafts: [{ ...withEdit(draft, decision), confidence: 1, correction: true }],
     origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
     async finish(tx, [outcome]) {
       const memoryId = outcome?.id ?? null;
@@ -169,13 +169,13 @@ async function approve(
           `Memory ${memoryId} has that slot, and an operator approved it: remove it first, or refuse the request.`,
         );
       }
-      await settle(tx, request, decision, memoryId);
+      await settleRequest(tx, request, decision, memoryId);
     },
   });
 }
 
 /** The draft with the value also in its text, or else "The user's {key}: {value}." */
-function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
+function withEdit(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   if (text !== undefined) return { ...draft, text, value };
   if (value === undefined) return draft;
   const { text: old, value: was, key = "value" } = draft;
@@ -184,7 +184,7 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 }
 
 /** @throws MemoryError when the request is decided or expired, which undoes the transaction. */
-async function settle(
+async function settleRequest(
   tx: Connection,
   { id, scope }: ConsentRequest,
   { decision, actor, via, evidence, ifRevision }: Parsed,

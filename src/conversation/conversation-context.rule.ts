@@ -24,7 +24,7 @@ export interface ContextSources<Item> {
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastTurn, idOf, opensTurn } = sources;
-  const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
+  const state = mergedInOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
   const shown = shownOf({ ...sources, state });
   if (shown[0] && opensTurn(shown[0])) return shown;
   const shownIds = new Set(shown.map(idOf));
@@ -88,7 +88,7 @@ function distinct<Item>(
 }
 
 /** A node may have reordered recorded messages. */
-function inOrder<Item>(
+function mergedInOrder<Item>(
   gap: readonly Item[],
   state: readonly Item[],
   idOf: (item: Item) => string | undefined,

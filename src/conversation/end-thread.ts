@@ -24,7 +24,7 @@ export interface EndedThread {
   readonly endedReason: string | null;
 }
 
-export interface Ending extends EndedThread {
+export interface ThreadEnding extends EndedThread {
   readonly threadRef: number;
   readonly noteDue: boolean;
 }
@@ -57,7 +57,7 @@ export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,
   leavesNote: boolean,
-): Promise<Ending> {
+): Promise<ThreadEnding> {
   const { scope, threadId, afterTurn, ...end } = parseAddressed(
     endSchema,
     input,
@@ -78,7 +78,7 @@ export async function endThread(
 async function writeEnd(
   db: Connection,
   input: ThreadAddress & { reason: string | null; afterTurn: boolean; leavesNote: boolean },
-): Promise<Omit<Ending, "threadId"> | null | undefined> {
+): Promise<Omit<ThreadEnding, "threadId"> | null | undefined> {
   const { schema } = db;
   const { reason, afterTurn, leavesNote } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);

@@ -84,8 +84,8 @@ async function newMessageOf(
   const made = {
     messageId: messageId(kept),
     role,
-    actor: kept.name === undefined ? null : storable(kept.name),
-    text: storable(spokenText(kept)),
+    actor: kept.name === undefined ? null : withoutNul(kept.name),
+    text: withoutNul(spokenText(kept)),
     serialised,
     unsearched: searched.length - searchedLength(searched),
     check,
@@ -116,7 +116,7 @@ export function withStorableId(message: BaseMessage): BaseMessage {
 }
 
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
-const storable = (text: string) => text.replaceAll("\u0000", "");
+const withoutNul = (text: string) => text.replaceAll("\u0000", "");
 
 export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
   Array.isArray,
@@ -274,12 +274,12 @@ const idsOfOthers = new WeakMap<object, string>();
  */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
   return given.flatMap((each: BaseMessageLike, index) => {
-    const message = asMessage(each, index);
+    const message = toMessage(each, index);
     return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
   });
 }
 
-function asMessage(given: BaseMessageLike, index: number): BaseMessage {
+function toMessage(given: BaseMessageLike, index: number): BaseMessage {
   if (isBaseMessage(given)) return withId(given, given);
   try {
     if (

@@ -150,7 +150,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   };
 }
 
-interface Row extends ScopeRow, Record<string, unknown> {
+interface ExtractionRow extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: number })[];
@@ -167,7 +167,7 @@ export async function findExtractionWork(
   claim: Claim,
 ): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
-  const [row] = await db.query<Row>(statement, { prepare: true });
+  const [row] = await db.query<ExtractionRow>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;
 }
 
@@ -248,7 +248,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
   from thread t`;
 }
 
-function workOf(row: Row, { doneUntil }: Claim): ExtractionWork {
+function workOf(row: ExtractionRow, { doneUntil }: Claim): ExtractionWork {
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,

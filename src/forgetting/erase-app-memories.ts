@@ -23,7 +23,7 @@ export interface Purged {
 }
 
 /** Memories per transaction, which blocks the owner's writers. */
-const batchSize = 500;
+const memoriesPerBatch = 500;
 
 /**
  * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail
@@ -40,16 +40,16 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   for (;;) {
     const batch = await db.transaction(async (tx) => {
       if (!(await lockOwnerRow(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
-      const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${batchSize}`);
+      const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${memoriesPerBatch}`);
       const refs = found.map(({ ref }) => ref);
       const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);
       if (found.length > 0) await eraseMemoryRows(tx, { ownerRef, scope, found, audit: input });
-      if (found.length < batchSize) await eraseTraces(tx, ownerRef, input);
+      if (found.length < memoriesPerBatch) await eraseTraces(tx, ownerRef, input);
       return counts;
     });
     purged.deletedCount += batch.deletedCount;
     purged.hiddenCount += batch.hiddenCount;
-    if (batch.deletedCount + batch.hiddenCount < batchSize) return purged;
+    if (batch.deletedCount + batch.hiddenCount < memoriesPerBatch) return purged;
   }
 }
 

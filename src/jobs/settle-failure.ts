@@ -74,7 +74,7 @@ export async function settleFailure<Found extends LoadedWork>(
   try {
     if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
-      await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
+      await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
       await of.steps.fail?.(deps.db, claim, work);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
@@ -110,11 +110,11 @@ export async function putOff<Found extends LoadedWork>(
   const until = paused ?? (of.policy.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
   await deferWork(db, claim, until);
-  const { name, fields } = described(of, claim, work);
+  const { name, fields } = failedWork(of, claim, work);
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
   if (paused) onRetry(paused.getTime() - clock().getTime());
-  else await insertEvent(db, eventOf(of.kind, work, "skipped", "LOW_ENERGY"));
+  else await insertEvent(db, failureEvent(of.kind, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 
@@ -137,12 +137,12 @@ async function tryAgain<Found extends LoadedWork>(
     await failWork(tx, claim, { error: failure.message, retryMs });
     await of.steps.fail?.(tx, claim, work);
   });
-  const { name, fields: about } = described(of, claim, work);
+  const { name, fields: about } = failedWork(of, claim, work);
   const fields = { ...about, code: failure.code, retryMs };
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
   deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
   // Omits the message: some providers quote the prompt.
-  if (work) await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
+  if (work) await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
@@ -161,15 +161,15 @@ async function giveUp<Found extends LoadedWork>(
       error: failure.message,
       output,
     });
-    await insertEvent(tx, eventOf(of.kind, work, "error", "DEAD_LETTER"));
+    await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
   });
-  const { name, fields } = described(of, claim, work);
+  const { name, fields } = failedWork(of, claim, work);
   const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
   deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }
 
-function described<Found extends LoadedWork>(
+function failedWork<Found extends LoadedWork>(
   { kind }: Definition<Found>,
   { ref, attempt }: Claim,
   work: Found | null,
@@ -183,7 +183,7 @@ function described<Found extends LoadedWork>(
   return { name, fields: { ...place, startSeq, endSeq } };
 }
 
-function eventOf(
+function failureEvent(
   step: ModelWorkKind,
   { scope, threadId }: LoadedWork,
   status: "error" | "skipped",

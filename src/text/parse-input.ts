@@ -14,7 +14,7 @@ const alternatives = new Intl.ListFormat("en", { type: "disjunction" });
 
 function similarNames(name: string, known: readonly string[]): string[] {
   const typed = normalised(name);
-  if (typed === "" || typed.length > mostCharacters) return [];
+  if (typed === "" || typed.length > maxShownCharacters) return [];
   const near = known
     .map((other) => {
       const name = normalised(other);
@@ -36,7 +36,7 @@ function similarNames(name: string, known: readonly string[]): string[] {
   return known.filter((other) => typed.startsWith(normalised(other)) && other.length > 2);
 }
 
-const mostCharacters = 60;
+const maxShownCharacters = 60;
 
 const normalised = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 

@@ -14,7 +14,7 @@ interface BlobRow {
   readonly value: Uint8Array | null;
 }
 
-interface CheckpointRow {
+interface NewCheckpoint {
   readonly ns: string;
   readonly id: string;
   readonly parent: string | null;
@@ -38,7 +38,7 @@ interface WriteRow {
 export interface CheckpointPart {
   readonly place: CheckpointPlace;
   readonly blobs?: readonly BlobRow[];
-  readonly checkpoints?: readonly CheckpointRow[];
+  readonly checkpoints?: readonly NewCheckpoint[];
   readonly writes?: readonly WriteRow[];
 }
 
@@ -154,7 +154,7 @@ async function writeTogether(
 ): Promise<ReadonlyMap<number | null, boolean>> {
   const { schema } = db;
   const threads = [...new Set(parts.map(({ place }) => place.threadRef))];
-  const { data, rows } = packed(parts);
+  const { data, rows } = packedParts(parts);
   const insertWrites = (chosen: Sql) => sql`
         insert into ${schema}.checkpoint_writes (
           thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
@@ -211,7 +211,7 @@ async function writeTogether(
  * Values in one binary parameter, since arrays of them are written letter by letter; rows have
  * their places.
  */
-function packed(parts: readonly CheckpointPart[]) {
+function packedParts(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;
   const placed = <Row extends { readonly value: Uint8Array | null }>(

@@ -144,13 +144,13 @@ async function recallForState(
   const query = current && messageText(current);
   const input = { ...identity, ...reader, state: talk, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
-  if (fits(latest, talk)) return latest;
+  if (fitsState(latest, talk)) return latest;
   const messageIds = talk.flatMap((message) => message.id ?? []).slice(-mostMessageIds);
   return memory.recall({ ...input, messageIds });
 }
 
 /** Whether the state holds the summary's end, or nothing that old. */
-function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
+function fitsState({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = omitted ?? summary;
   if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message)))
     return true;

@@ -205,7 +205,7 @@ export function categoryPolicy(
 const team: readonly string[] = ["supervisor", "planner", "executor"];
 
 /** A bound, since clients choose the names. */
-const mostReported = 100;
+const maxReportedCategories = 100;
 
 function reportOnce(
   listed: readonly string[],
@@ -213,7 +213,7 @@ function reportOnce(
 ): (agent: string) => void {
   const seen = new Set(team);
   return (agent) => {
-    if (seen.has(agent) || seen.size >= mostReported) return;
+    if (seen.has(agent) || seen.size >= maxReportedCategories) return;
     seen.add(agent);
     const hint = suggestion(agent, listed);
     warn(

@@ -7,7 +7,7 @@ import { isStorable } from "../../text/storable-text.js";
 export type MemoryMetadata = Readonly<Record<string, unknown>>;
 
 /** As JSON. */
-const mostCharacters = 8_000;
+const maxMetadataCharacters = 8_000;
 const mostLevels = 10;
 
 export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
@@ -29,7 +29,8 @@ function metadataProblem(value: unknown): string | null {
   } catch {
     return "must be plain JSON, without references to itself";
   }
-  if (text.length > mostCharacters) return `is longer than ${mostCharacters} characters of JSON`;
+  if (text.length > maxMetadataCharacters)
+    return `is longer than ${maxMetadataCharacters} characters of JSON`;
   if (isDeeper(text, mostLevels)) return `is nested deeper than ${mostLevels} levels`;
   return plainProblem(value);
 }
@@ -65,5 +66,5 @@ export function boundedMetadata(
   metadata: MemoryMetadata,
   otherwise: MemoryMetadata,
 ): MemoryMetadata {
-  return JSON.stringify(metadata).length <= mostCharacters ? metadata : otherwise;
+  return JSON.stringify(metadata).length <= maxMetadataCharacters ? metadata : otherwise;
 }

@@ -94,7 +94,7 @@ function planNew(
   });
   const set = joinChanges([
     old ? supersede(old, found, { id, validFrom }) : {},
-    duplicate ? absorb(duplicate, found, id) : {},
+    duplicate ? absorbKeyless(duplicate, found, id) : {},
     {
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
@@ -189,7 +189,7 @@ function planUpdate(
   });
   const duplicate = absorbed(existing);
   const set = joinChanges([
-    duplicate ? absorb(duplicate, found, id) : {},
+    duplicate ? absorbKeyless(duplicate, found, id) : {},
     {
       moves: movesTo(moves, undefined),
       sightings: [sighting],
@@ -223,7 +223,7 @@ function supersede(
 }
 
 /** The keyless memory with the same text becomes part of `supersededBy`. */
-function absorb(
+function absorbKeyless(
   { id, text }: ExistingMemory,
   found: FoundStatement,
   supersededBy: string,

@@ -2,7 +2,7 @@ import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
 import type { Screen } from "../../text/reads-as-instruction.js";
 import { hasWords, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
-import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.js";
+import { type MemoryWords, memoryWords, screenedNames } from "../item/memory-fields.js";
 
 type ByKind = Readonly<Record<MemoryKind, number>>;
 
@@ -110,7 +110,7 @@ type Screened = MemoryWords & { readonly kind: MemoryKind; readonly trust: Memor
 export async function instructionsIn(
   screen: Screen,
   memory: Screened,
-  texts = wordsIn(memory, screenedNames),
+  texts = memoryWords(memory, screenedNames),
 ): Promise<string[]> {
   const options = { orders: kindsWithOrders.has(memory.kind), ofUser: memory.trust === "user" };
   const verdicts = await Promise.all(texts.map((text) => screen(text, options)));
