@@ -116,11 +116,11 @@ function latestFound(
         union all
         (select o.id, true, null from ${schema}.owner o where ${isListed} order by o.id desc limit ${limit})`
       : sql`
-        select f.id, f.name >= ${wanted} and f.name < ${wanted} || e'\U0010FFFF' as begins, (
+        select f.id, f.name >= ${wanted} and f.name < ${wanted} || e'\\U0010FFFF' as begins, (
           select max(t.last_activity_at) from ${schema}.thread t where t.owner_ref = f.id
         ) as at
         from (
-          ${owners(sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\U0010FFFF'`)}
+          ${owners(sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\\U0010FFFF'`)}
           union all
           ${owners(sql`strpos(${id}, ${wanted}) > 1`)}
         ) f`;
