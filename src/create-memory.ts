@@ -6,6 +6,16 @@ import { createInternalApi } from "./composition/create-internal-api.js";
 import { createRuntime } from "./composition/create-runtime.js";
 import { isolatedMemory } from "./composition/isolated-memory.js";
 import { createMaintenance, type Maintenance } from "./composition/maintenance.js";
+import {
+  createObserve,
+  type Observe,
+  type Observed,
+  reportHits,
+  reportRecalled,
+  reportRemembered,
+  type SpanReport,
+  spans,
+} from "./composition/observe.js";
 import { watchLevels } from "./composition/watch-levels.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
@@ -49,16 +59,6 @@ import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
 import { exportLines } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
-import {
-  createObserve,
-  type Observe,
-  type Observed,
-  reportHits,
-  reportRecalled,
-  reportRemembered,
-  type SpanReport,
-  spans,
-} from "./turns/observe.js";
 import { parsePromptInput, promptOf } from "./turns/prompt-for.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { spansOptionsSchema } from "./composition/observe.js";
 import { consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
 import {
   contextConstants,
@@ -26,7 +27,6 @@ import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-o
 import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
-import { spansOptionsSchema } from "./turns/observe.js";
 import { energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({

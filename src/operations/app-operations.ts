@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ownerSorts } from "../owners/list-owners.js";
 import {
   each,
   nullableText,
@@ -16,7 +15,7 @@ import { operation } from "./operation.js";
 const app = { appId: z.string() };
 const ownersPage = z.strictObject({
   ...page,
-  sort: z.enum(ownerSorts).optional(),
+  sort: z.enum(["oldest", "active"]).optional(),
   search: withDescription(
     z.string().optional(),
     "A beginning or a part of the id: then one page, the latest active first.",

@@ -24,9 +24,6 @@ export interface ListedOwner {
 /** Longer ids are found by their beginning: an index entry has no room for more. */
 const mostIdCharacters = 200;
 
-/** "active": the latest active first. */
-export const ownerSorts = ["oldest", "active"] as const;
-
 const pageSchema = z.strictObject({
   /** @default all tenants */
   tenantId: storableText.optional(),
@@ -37,8 +34,8 @@ const pageSchema = z.strictObject({
     .string()
     .regex(/^\d{1,18}$/, "must be the `cursor` of a listed user or app")
     .optional(),
-  /** @default "oldest", with `search` "active": on one page */
-  sort: z.enum(ownerSorts).optional(),
+  /** "active": the latest active first, on one page. @default "oldest", with `search` "active" */
+  sort: z.enum(["oldest", "active"]).optional(),
   /** Only those with this in their id, in any case; those whose id begins with it come first. */
   search: storableText.max(mostIdCharacters).optional(),
 });

@@ -48,9 +48,8 @@ export interface EarlierAdditions extends Additions {
   readonly messageId: string;
 }
 
-export type ShownMemories = Readonly<
-  Partial<Record<BlockPart, readonly (MemoryItem | MemoryHit)[]>>
->;
+/** Memories by part. */
+export type ShownMemories = Readonly<Record<BlockPart, readonly MemoryItem[]>>;
 
 /** Changes that a thread was not told of. */
 export interface RecalledChanges {
@@ -72,7 +71,7 @@ interface Epoch {
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
   /** What is always shown and became known since the epoch began, as far as no turn showed it. */
-  readonly added: Partial<Pick<RecalledMemories, "profile" | "notes">>;
+  readonly added: Partial<Pick<ShownMemories, "profile" | "notes">>;
   /** How many of these are over budget. */
   readonly addedOmitted: number;
   readonly readable: readonly string[];
@@ -118,15 +117,14 @@ export interface Recalled {
   readonly timeZone: string;
 }
 
-export const noMemories: RecalledMemories = {
+export const noMemories = {
   profile: [],
   relevant: [],
   episodes: [],
   related: [],
   rest: [],
   notes: [],
-  omitted: 0,
-};
+} satisfies ShownMemories;
 
 /** By priority in the budget. */
 export const memoryParts: readonly BlockPart[] = [
@@ -138,13 +136,18 @@ export const memoryParts: readonly BlockPart[] = [
   "rest",
 ];
 
-export const shownMemory = (shown: MemoryItem | MemoryHit): MemoryItem =>
-  "memory" in shown ? shown.memory : shown;
+/** The memories that `listOf` gives for each part. */
+export function byPart(listOf: (part: BlockPart) => readonly MemoryItem[]): ShownMemories {
+  const lists = memoryParts.map((part) => [part, listOf(part)] as const);
+  return Object.fromEntries(lists) as ShownMemories;
+}
 
-export function partOf(memories: ShownMemories, part: BlockPart): readonly MemoryItem[] {
-  return (memories[part] ?? []).map(shownMemory);
+/** What was recalled, without scores. */
+export function itemsOf({ relevant, episodes, ...others }: RecalledMemories): ShownMemories {
+  const itemOf = ({ memory }: MemoryHit) => memory;
+  return { ...others, relevant: relevant.map(itemOf), episodes: episodes.map(itemOf) };
 }
 
 export function allOf(memories: ShownMemories): readonly MemoryItem[] {
-  return memoryParts.flatMap((part) => partOf(memories, part));
+  return memoryParts.flatMap((part) => memories[part]);
 }

@@ -13,7 +13,7 @@ import { rerank } from "../search/rerank.js";
 import type { RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
 import type { RecallResult } from "./find-recall.js";
 import { lineOf, lineTokens } from "./memory-block.js";
-import { allOf, type EarlierAdditions, type RecalledMemories } from "./recalled.js";
+import { allOf, byPart, type EarlierAdditions, type RecalledMemories } from "./recalled.js";
 
 /**
  * An open epoch keeps its block and adds new matches, and what is always shown and became known
@@ -25,12 +25,10 @@ export async function selectMemories(
   found: RecallResult,
 ) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) {
-    const earlier: readonly EarlierAdditions[] = [];
-    return { ...(await selectParts(deps, question, found)), earlier, added: {} };
-  }
+  if (!epoch) return { ...(await selectParts(deps, question, found)), earlier: [], added: {} };
+
   const { block, earlier, toldIds } = earlierInEpoch(found);
-  const { profile = [], rest = [], notes = [] } = block;
+  const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap(allOf);
   const shownIds = new Set([...before.map(({ id }) => id), ...toldIds]);
   const isNew = ({ id }: MemoryItem) => !shownIds.has(id);
@@ -72,13 +70,17 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   const others = found.rest.filter((memory) => !shownIds.has(memory.id) && hasRoom(memory));
   // A broad question asks for all there is.
   const rest = found.broad ? others : headWithin(others, retrieval);
-  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(hasRoom) };
   // `knownCount` counts facts, insights and pinned episodes.
-  const counted = allOf(shown).filter(
+  const counted = [...profile, ...chosen, ...related, ...rest].filter(
     ({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"),
   );
   const memories: RecalledMemories = {
-    ...shown,
+    profile,
+    relevant,
+    episodes,
+    related,
+    rest,
+    notes: found.notes.filter(hasRoom),
     omitted: Math.max(0, found.knownCount - counted.length),
     ...(found.knownCut && { omittedAtLeast: true }),
   };
@@ -154,34 +156,26 @@ function fittingHits(
 /** Of the parts that the opening turn shows in the block, later turns add what is new. */
 const standingParts: readonly BlockPart[] = ["profile", "rest", "notes"];
 
-type Parts = Partial<Record<BlockPart, MemoryItem[]>>;
-
 /** What the epoch showed before: its block, and what each turn added to it. */
 function earlierInEpoch({ conversation, shown, told }: RecallResult) {
   const lines = conversation?.epoch?.lines ?? [];
   const openedBy = lines[0]?.[0];
-  const block: Parts = {};
+  const newParts = () => byPart(() => []) as Record<BlockPart, MemoryItem[]>;
+  const block = newParts();
   const toldIds: string[] = [];
   // In the order of the conversation, whatever they added.
-  const turns = new Map<string, Parts>();
+  const turns = new Map(lines.map(([messageId]) => [messageId, newParts()]));
   for (const [messageId, id, part] of lines) {
-    const added = turns.get(messageId) ?? {};
-    turns.set(messageId, added);
     const memory = shown.get(id ?? "");
     if (memory === undefined || part === null) continue;
-    if (part === "told") {
-      toldIds.push(memory.id);
-      continue;
-    }
-    const isBlocks = messageId === openedBy && standingParts.includes(part);
-    const parts = isBlocks ? block : added;
-    parts[part] = [...(parts[part] ?? []), memory];
+    const isBlocks = messageId === openedBy && part !== "told" && standingParts.includes(part);
+    if (part === "told") toldIds.push(memory.id);
+    else (isBlocks ? block : turns.get(messageId))?.[part].push(memory);
   }
-  const earlier = [...turns].flatMap(([messageId, memories]): EarlierAdditions | never[] => {
-    const news = told.find((turn) => turn.messageId === messageId);
-    if (news === undefined && Object.keys(memories).length === 0) return [];
-    const { since = 0, count = 0, omitted = 0, day = null } = news?.news ?? {};
-    const { changes: top = [], consents = [], unread = [] } = news ?? {};
+  const earlier = [...turns].map(([messageId, memories]): EarlierAdditions => {
+    const turn = told.find((each) => each.messageId === messageId);
+    const { changes: top = [], consents = [], unread = [], news } = turn ?? {};
+    const { since = 0, count = 0, omitted = 0, day = null } = news ?? {};
     const changes = { since, revision: since, count, top };
     return { messageId, memories, changes, consents, unread, omitted, day };
   });

@@ -7,7 +7,7 @@ import {
 import { bestSimilarity } from "../memories/item/memory.js";
 import type { ScoreParts } from "../search/rank-memories.rule.js";
 import { planPrompt } from "./memory-block.js";
-import { type Additions, partOf, type Recalled, type ShownMemories } from "./recalled.js";
+import { type Additions, itemsOf, type Recalled, type ShownMemories } from "./recalled.js";
 
 /** Milliseconds that a recall took, by its epoch: copies of what it found have the same. */
 export const durations = new WeakMap<object, number>();
@@ -16,11 +16,12 @@ export const durations = new WeakMap<object, number>();
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
   const { block, hasMemories, own } = planPrompt(recalled);
-  const used = idsOf({ ...memories, rest: [] });
   // The block is stored by the turn that opens the epoch.
-  const added = idsOf(epoch.isNew ? { ...own.memories, ...block.memories } : own.memories);
+  const { profile, rest, notes } = epoch.isNew ? block.memories : own.memories;
+  const parts = idsOf({ ...own.memories, profile, rest, notes });
+  const used = idsOf({ ...itemsOf(memories), rest: [] });
   const memoryIds = new Set(Object.values(used).flat());
-  if (!epoch.isNew) for (const id of Object.values(added).flat()) memoryIds.add(id);
+  if (!epoch.isNew) for (const id of Object.values(parts).flat()) memoryIds.add(id);
   const told = changes.top.filter(({ event }) => event !== "deleted" && event !== "soft_deleted");
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durations.get(epoch);
@@ -28,7 +29,7 @@ export function shownBy(recalled: Recalled): ShownContext {
   return {
     revision: changes.revision,
     memoryIds: [...memoryIds],
-    parts: { ...added, told: told.map(({ memoryId }) => memoryId) },
+    parts: { ...parts, told: told.map(({ memoryId }) => memoryId) },
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     scoreParts: Object.fromEntries(
       found.map(({ memory: { id }, parts }) => [id, signalsOf(parts)]),
@@ -54,9 +55,7 @@ function signalsOf(parts: ScoreParts): Partial<Record<ScoreSignal, number>> {
 }
 
 function idsOf(shown: ShownMemories) {
-  return Object.fromEntries(
-    blockParts.map((part) => [part, partOf(shown, part).map(({ id }) => id)] as const),
-  );
+  return Object.fromEntries(blockParts.map((part) => [part, shown[part].map(({ id }) => id)]));
 }
 
 /** Undefined if the turn was told nothing beside memories. */

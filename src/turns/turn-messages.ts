@@ -12,8 +12,8 @@ import {
 } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
-import { memoryBlock, printPrompt, withoutTold } from "./memory-block.js";
-import { memoryParts, partOf, type Recalled } from "./recalled.js";
+import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
+import { memoryParts, type Recalled } from "./recalled.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -77,33 +77,25 @@ function withoutCovered(state: readonly BaseMessage[], recalled: Recalled): Reca
 export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   const known = withoutCovered(state, recalled);
   const { instructions, talk } = shownMessages(state, known);
-  const held = new Set(state.map(({ id }) => id));
-  const shown = new Set(talk.map(({ id }) => id));
-  const { recent, gap, omitted, changes, consents, unread, summary, epoch } = known;
-  const memories = withoutTold(known.memories, changes);
-  const earlier = epoch.earlier.filter(({ messageId }) => shown.has(messageId));
+  const heldIds = new Set(state.map(({ id }) => id));
+  const shownIds = new Set(talk.map(({ id }) => id));
+  const { block, earlier, own } = planPrompt(known);
+  const counts: Record<string, number> = {};
+  for (const part of memoryParts)
+    counts[part] = block.memories[part].length + own.memories[part].length;
+  counts.earlier = 0;
+  for (const turn of earlier) if (shownIds.has(turn.messageId)) counts.earlier += countOf(turn);
   return {
-    summaryId: summary?.id ?? null,
-    memories: {
-      ...Object.fromEntries(
-        memoryParts.map((part) => [
-          part,
-          partOf(memories, part).length + partOf(epoch.added, part).length,
-        ]),
-      ),
-      earlier: earlier.flatMap((turn) => [
-        ...Object.values(turn.memories).flat(),
-        ...[turn.changes.top, turn.consents, turn.unread].flat(),
-      ]).length,
-    },
-    omittedMemories: memories.omitted,
-    changes: changes.count,
-    consents: consents.length,
-    unread: unread.length,
-    recentMessages: recent.length,
-    gapMessages: gap.length,
-    omittedMessages: omitted?.messages ?? 0,
-    databaseMessages: [...instructions, ...talk].filter(({ id }) => !held.has(id)).length,
+    summaryId: known.summary?.id ?? null,
+    memories: counts,
+    omittedMemories: known.memories.omitted,
+    changes: known.changes.count,
+    consents: known.consents.length,
+    unread: known.unread.length,
+    recentMessages: known.recent.length,
+    gapMessages: known.gap.length,
+    omittedMessages: known.omitted?.messages ?? 0,
+    databaseMessages: [...instructions, ...talk].filter(({ id }) => !heldIds.has(id)).length,
   };
 }
 

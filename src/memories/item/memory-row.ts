@@ -166,7 +166,7 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
 }
 
 /** Beyond it, a total is "more than". */
-export const mostCounted = 10_000;
+const mostCounted = 10_000;
 
 /** How many `listMemories` would list on all pages; `mostCounted + 1` for more than `mostCounted`. */
 export async function countMemories(db: Connection, listing: MemoryCounting): Promise<number> {
