@@ -52,7 +52,7 @@ function Result({ params }: Readonly<{ params: Params }>) {
   return (
     <Answer asked={asked}>
       {(explained) => {
-        const { hits, omitted } = explained;
+        const { hits, omitted, question } = explained;
         const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
         return (
           <>
