@@ -10,7 +10,6 @@ import {
   type MemorySection,
   sectionOf,
   toldIn,
-  withoutTold,
 } from "./memory-block.js";
 import { allOf, itemsOf, memoryParts, noMemories, type Recalled } from "./recalled.js";
 
@@ -39,18 +38,21 @@ export function fitBudget(
   for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
     for (const memory of shown.profile)
       leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
-  const added = withoutTold({ ...noMemories, ...epoch.added }, turn.changes);
-  const { profile: newProfile, notes: newNotes } = added;
-  const known = { ...noMemories, profile: newProfile, notes: newNotes, omitted: 0 };
-  const cut = cutLines({ ...turn, ...noNews(turn), memories: known }, Math.max(0, leftTokens));
+  const isTold = toldIn(turn.changes);
+  const known = {
+    ...noMemories,
+    profile: epoch.added.profile.filter((memory) => !isTold(memory)),
+    notes: epoch.added.notes.filter((memory) => !isTold(memory)),
+    omitted: 0,
+  };
+  const { memories: added } = cutLines(
+    { ...turn, ...noNews(turn), memories: known },
+    Math.max(0, leftTokens),
+  );
   return {
     ...turn,
     memories: { ...turn.memories, profile, rest, notes, omitted },
-    epoch: {
-      ...epoch,
-      added: { profile: cut.memories.profile, notes: cut.memories.notes },
-      addedOmitted: cut.memories.omitted,
-    },
+    epoch: { ...epoch, added },
   };
 }
 

@@ -29,15 +29,16 @@ export function planPrompt(recalled: Recalled) {
   const { epoch, changes, consents, unread, day } = recalled;
   const memories = withoutTold(itemsOf(recalled.memories), changes);
   const { profile, rest, notes } = memories;
+  const { added } = epoch;
   const hasMemories = profile.length + rest.length + notes.length > 0;
 
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
   const own: Additions = {
-    memories: { ...memories, profile: [], rest: [], notes: [], ...epoch.added },
+    memories: { ...memories, rest: [], profile: added.profile, notes: added.notes },
     changes,
     consents,
     unread,
-    omitted: epoch.addedOmitted,
+    omitted: added.omitted,
     day: day === namedDays.at(-1) ? null : day,
   };
   // A prompt without memory names no day, and a block with memories names it for its turn.

@@ -20,7 +20,6 @@ import {
 } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
-import { durations } from "./shown-by.js";
 
 /**
  * Finds what a turn's prompt shows, in one round trip after the embedding; creates no thread. An
@@ -57,11 +56,11 @@ export async function recall(
   }
 
   reportNotes(deps, request, recalled);
-  durations.set(recalled.epoch, performance.now() - startedAt);
 
   // Plan, print: nodes, middleware and `promptFor` do it where they make their prompt, by
   // `turnMessages` or `memoryBlock`.
-  return recalled;
+  const recallMs = performance.now() - startedAt;
+  return { ...recalled, epoch: { ...recalled.epoch, recallMs } };
 }
 
 /**
@@ -105,8 +104,8 @@ async function recalledOf(
       firstSeq,
       earlier,
       added,
-      addedOmitted: 0,
       readable: reader,
+      prefixes: new Set(),
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(scope.appId !== undefined &&
@@ -150,9 +149,9 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
   for (const id of shownIds)
     if (found.shown.get(id)?.state === "superseded" && !replacedIds.has(id)) return true;
 
-  if (epoch.addedOmitted === 0) return false;
+  if (epoch.added.omitted === 0) return false;
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
-  for (const { id } of epoch.added.profile ?? []) shownIds.add(id);
+  for (const { id } of epoch.added.profile) shownIds.add(id);
   return found.profile
     .slice(0, leastShown + 1)
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);

@@ -70,11 +70,16 @@ interface Epoch {
   /** `seq` of the first message shown verbatim. */
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
-  /** What is always shown and became known since the epoch began, as far as no turn showed it. */
-  readonly added: Partial<Pick<ShownMemories, "profile" | "notes">>;
-  /** How many of these are over budget. */
-  readonly addedOmitted: number;
+  /**
+   * What is always shown and became known since the epoch began, unless a turn showed it; `omitted`:
+   * how many of these are over budget.
+   */
+  readonly added: Pick<RecalledMemories, "profile" | "notes" | "omitted">;
   readonly readable: readonly string[];
+  /** How long the recall took. */
+  readonly recallMs?: number;
+  /** What prompts put before a user's words: then these are still what the user said. */
+  readonly prefixes: Set<string>;
 }
 
 /** Memory at the start of a turn, within the token budget. */

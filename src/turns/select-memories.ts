@@ -25,14 +25,19 @@ export async function selectMemories(
   found: RecallResult,
 ) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) return { ...(await selectParts(deps, question, found)), earlier: [], added: {} };
+  if (!epoch)
+    return { ...(await selectParts(deps, question, found)), earlier: [], added: noneAdded };
 
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap(allOf);
   const shownIds = new Set([...before.map(({ id }) => id), ...toldIds]);
   const isNew = ({ id }: MemoryItem) => !shownIds.has(id);
-  const added = { profile: found.profile.filter(isNew), notes: found.notes.filter(isNew) };
+  const added = {
+    profile: found.profile.filter(isNew),
+    notes: found.notes.filter(isNew),
+    omitted: 0,
+  };
   // Passed as always shown, so that they count against a category's length and are not chosen again.
   const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
   const { memories } = await selectParts(deps, question, {
@@ -44,6 +49,8 @@ export async function selectMemories(
   const { omitted } = epoch;
   return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier, added };
 }
+
+const noneAdded = { profile: [], notes: [], omitted: 0 };
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
 async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {

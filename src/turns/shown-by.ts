@@ -3,12 +3,10 @@ import { bestSimilarity } from "../memories/item/memory.js";
 import { planPrompt } from "./memory-block.js";
 import { type Additions, itemsOf, type Recalled, type ShownMemories } from "./recalled.js";
 
-/** Milliseconds that a recall took, by its epoch: copies of what it found have the same. */
-export const durations = new WeakMap<object, number>();
-
 /** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
+  const { recallMs } = epoch;
   const { block, hasMemories, own } = planPrompt(recalled);
   // The block is stored by the turn that opens the epoch.
   const { profile, rest, notes } = epoch.isNew ? block.memories : own.memories;
@@ -18,7 +16,6 @@ export function shownBy(recalled: Recalled): ShownContext {
   if (!epoch.isNew) for (const id of Object.values(parts).flat()) memoryIds.add(id);
   const told = changes.top.filter(({ event }) => event !== "deleted" && event !== "soft_deleted");
   const found = [...memories.relevant, ...memories.episodes];
-  const recallMs = durations.get(epoch);
   const news = newsOf(own, epoch.isNew && hasMemories ? recalled.day : own.day);
   return {
     revision: changes.revision,
