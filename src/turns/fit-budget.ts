@@ -11,7 +11,7 @@ import {
   sectionOf,
   toldIn,
 } from "./memory-block.js";
-import { allOf, itemsOf, memoryParts, noMemories, type Recalled } from "./recalled.js";
+import { memoryParts, noMemories, ofPart, type Recalled, shownIn } from "./recalled.js";
 
 /** For what fits the question: the profile keeps most of the budget. */
 const askedShare = 1 / 3;
@@ -35,9 +35,9 @@ export function fitBudget(
   const turn = cutLines({ ...found, memories: matches }, budgetTokens * askedShare);
 
   let leftTokens = budgetTokens;
-  for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
-    for (const memory of shown.profile)
-      leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
+  const shown = [...shownIn(memories), ...epoch.earlier.flatMap((earlier) => earlier.memories)];
+  for (const memory of ofPart(shown, "profile"))
+    leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
   const isTold = toldIn(turn.changes);
   const known = {
     ...noMemories,
@@ -79,7 +79,7 @@ const noNews = ({ changes }: Recalled): News => ({
 /** Without a memory, all of which count as omitted. The newest messages are shown first. */
 function fittingNews(found: Recalled, isWithin: (part: Recalled) => boolean): News {
   const { changes, consents, unread } = found;
-  const omitted = allOf(itemsOf(found.memories)).length + found.memories.omitted;
+  const omitted = shownIn(found.memories).length + found.memories.omitted;
   const alone = { ...found, memories: { ...found.memories, ...noMemories, omitted } };
   let shown = noNews(found);
   const take = (more: Partial<News>) => {

@@ -1,7 +1,7 @@
 import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { planPrompt } from "./memory-block.js";
-import { type Additions, itemsOf, type Recalled, type ShownMemories } from "./recalled.js";
+import { type Additions, ofPart, type Recalled, type ShownMemory, shownIn } from "./recalled.js";
 
 /** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
@@ -9,9 +9,8 @@ export function shownBy(recalled: Recalled): ShownContext {
   const { recallMs } = epoch;
   const { block, hasMemories, own } = planPrompt(recalled);
   // The block is stored by the turn that opens the epoch.
-  const { profile, rest, notes } = epoch.isNew ? block.memories : own.memories;
-  const parts = idsOf({ ...own.memories, profile, rest, notes });
-  const used = idsOf({ ...itemsOf(memories), rest: [] });
+  const parts = idsOf(epoch.isNew ? [...block.memories, ...own.memories] : own.memories);
+  const used = idsOf(shownIn({ ...memories, rest: [] }));
   const memoryIds = new Set(Object.values(used).flat());
   if (!epoch.isNew) for (const id of Object.values(parts).flat()) memoryIds.add(id);
   const told = changes.top.filter(({ event }) => event !== "deleted" && event !== "soft_deleted");
@@ -32,8 +31,10 @@ export function shownBy(recalled: Recalled): ShownContext {
   };
 }
 
-function idsOf(shown: ShownMemories) {
-  return Object.fromEntries(blockParts.map((part) => [part, shown[part].map(({ id }) => id)]));
+function idsOf(shown: readonly ShownMemory[]) {
+  return Object.fromEntries(
+    blockParts.map((part) => [part, ofPart(shown, part).map(({ id }) => id)] as const),
+  );
 }
 
 /** Undefined if the turn was told nothing beside memories. */

@@ -13,7 +13,7 @@ import {
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
 import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
-import { memoryParts, type Recalled } from "./recalled.js";
+import { memoryParts, ofPart, type Recalled } from "./recalled.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -82,7 +82,7 @@ export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   const { block, earlier, own } = planPrompt(known);
   const counts: Record<string, number> = {};
   for (const part of memoryParts)
-    counts[part] = block.memories[part].length + own.memories[part].length;
+    counts[part] = ofPart([...block.memories, ...own.memories], part).length;
   counts.earlier = 0;
   for (const turn of earlier) if (shownIds.has(turn.messageId)) counts.earlier += countOf(turn);
   return {
