@@ -37,7 +37,7 @@ export async function recall(
   const startedAt = performance.now();
   const request = await readRequest(deps, input, isForTask);
 
-  // Find: one statement reads the conversation, what is always shown, and candidates.
+  // Find: one query reads the conversation, what is always shown, and candidates.
   const first = await findAfterEdits(deps, request);
   // Null: another scope's thread; a new one has an empty conversation.
   if (first.found.conversation === null) throw threadForbidden(request.threadId);
@@ -46,7 +46,7 @@ export async function recall(
   let recalled = await recalledOf(deps, request, first);
 
   // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
-  // important. A second statement, without the epoch's bytes, opens a new one.
+  // important. A second query, without the epoch's bytes, opens a new one.
   if (mustFold(first.found, recalled)) {
     const folded = await findInTime(deps, {
       ...request,

@@ -153,12 +153,12 @@ function fittingHits(
   const near: MemoryCandidate[] = [];
   const others: MemoryCandidate[] = [];
   for (const candidate of candidates) {
-    const { memory, similarity } = candidate;
+    const { memory, cosine } = candidate;
     if (memory.kind !== "episode") others.push(candidate);
-    else if (asked.vector !== null && similarity !== null && similarity >= leastEpisode)
+    else if (asked.vector !== null && cosine !== null && cosine >= leastEpisode)
       near.push(candidate);
     // More distant episodes are found by their words alone.
-    else others.push({ ...candidate, similarity: null });
+    else others.push({ ...candidate, cosine: null });
   }
   const question = { ...asked, now: clock(), threshold };
   const found = rankMemories(others, question);
