@@ -82,7 +82,10 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   );
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const linked = withRelated(relevant, found.candidates, [...found.profile, ...chosen]);
-  const related = linked.flatMap((hit) => hit.related ?? []).filter(hasRoom);
+  const related = linked
+    .flatMap((hit) => hit.related ?? [])
+    .toSorted((first, second) => Number(ranksLast(first)) - Number(ranksLast(second)))
+    .filter(hasRoom);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
   const others = found.rest.filter((memory) => !shownIds.has(memory.id) && hasRoom(memory));
   // A broad question asks for all there is.
