@@ -71,7 +71,7 @@ describe("rankMemories", () => {
     expect(ids(all, asked)).toEqual(["later", "first", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
     expect(hit).toMatchObject({
-      cosine: 0.3,
+      similarity: 0.3,
       reason: "said by who is asked about, of the time asked about",
     });
   });
