@@ -112,7 +112,7 @@ export type ExplainedHit = Numbers<"rank" | "score" | "similarity"> &
 
 export interface Explained {
   readonly question: Texts<"text"> &
-    Flags<"embedded" | "broad"> & { readonly lexemes: readonly string[] };
+    Flags<"embedded" | "lacksEmbeddings" | "broad"> & { readonly lexemes: readonly string[] };
   readonly floor: number | Numbers<"best" | "each">;
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];

@@ -56,6 +56,13 @@ function Result({ params }: Readonly<{ params: Params }>) {
         return (
           <>
             <p class="note">{searchedBy(explained)}</p>
+            {question.lacksEmbeddings && (
+              <p class="note">
+                Meaning is not searched here, although memories have vectors: start{" "}
+                <code>mnemograph inspect</code> with <code>--embeddings MODULE</code>, or give{" "}
+                <code>createMemory</code> its <code>embeddings</code>.
+              </p>
+            )}
             <div class="split">
               <section class="card">
                 <h2>Found</h2>

@@ -54,6 +54,10 @@ interface ListJobs {
 export interface JobsApi {
   /**
    * Jobs that wait, run or failed, by id; not ageing, expiry and purging.
+   * @example
+   * ```ts
+   * for (const { id, kind, state } of await memory.jobs.list()) console.log(id, kind, state);
+   * ```
    * @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ListJobs): Promise<ListedJob[]>;

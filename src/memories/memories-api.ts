@@ -112,11 +112,22 @@ export interface MemoriesApi {
    *   all users of an app; `SCOPE_REQUIRED`, `CONFLICT` for more than a message may
    */
   add(input: AddMemories): Promise<WriteOutcome[]>;
-  /** Finds a memory in any state, or null. */
+  /**
+   * Finds a memory in any state, or null.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * const stored = diet && (await memory.memories.get({ scope: diet.scope, id: diet.id }));
+   * ```
+   */
   get(input: MemoryOfScope): Promise<MemoryItem | null>;
   /**
    * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a
    * scope: everybody's, for operators.
+   * @example
+   * ```ts
+   * const facts = await memory.memories.list({ scope: { userId: "ana" }, kinds: ["fact"], limit: 50 });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
@@ -134,28 +145,72 @@ export interface MemoriesApi {
   /**
    * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`).
    * Deletes a memory in quarantine, except from the audit trail.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet)
+   *   await memory.memories.remove({ scope: diet.scope, id: diet.id, reason: "Said in jest." });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   remove(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a closed statement without a key.
+   * @example
+   * ```ts
+   * const [removed] = await memory.memories.list({
+   *   scope: { userId: "ana" },
+   *   states: ["soft_deleted"],
+   * });
+   * if (removed) await memory.memories.restore({ scope: removed.scope, id: removed.id });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
    * `WRONG_STATE`, `CONFLICT`
    */
   restore(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Activates a memory in quarantine. For operators: do not give it to an agent.
+   * @example
+   * ```ts
+   * const [kept] = await memory.memories.list({
+   *   scope: { userId: "ana" },
+   *   states: ["quarantined"],
+   * });
+   * if (kept)
+   *   await memory.memories.approve({ scope: kept.scope, id: kept.id, actor: "admin" });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`,
    * `WRONG_STATE`, `CONFLICT`
    */
   approve(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores the content after the entry `to` of its history, and makes the memory active.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet) {
+   *   const [, before] = await memory.memories.history({ scope: diet.scope, id: diet.id });
+   *   if (before)
+   *     await memory.memories.revert({ scope: diet.scope, id: diet.id, to: before.id });
+   * }
+   * ```
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`;
    * `INVALID_INPUT` when the text breaks today's writing constraints; `WRONG_STATE` in quarantine
    */
   revert(input: ChangeMemory & { readonly to: number }): Promise<MemoryItem>;
-  /** Lists the changes of a memory, newest first. */
+  /**
+   * Lists the changes of a memory, newest first.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet)
+   *   for (const { event, actor, at } of await memory.memories.history({
+   *     scope: diet.scope,
+   *     id: diet.id,
+   *   }))
+   *     console.log(at.toISOString(), event, actor);
+   * ```
+   */
   history(input: MemoryOfScope): Promise<HistoryEntry[]>;
 }
 

@@ -18,6 +18,15 @@ export async function hasVectors(db: Connection): Promise<boolean> {
   return row?.found ?? false;
 }
 
+/** Whether any process has embedded texts here. */
+export async function keepsVectors(db: Connection): Promise<boolean> {
+  if (!(await hasVectors(db))) return false;
+  const [row] = await db.query<{ found: boolean }>(
+    sql`select exists (select from ${db.schema}.embedding_space) as found`,
+  );
+  return row?.found ?? false;
+}
+
 /** Schemas of databases that have vectors: no process drops the table. */
 const withVectors = new WeakSet<Sql>();
 

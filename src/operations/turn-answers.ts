@@ -149,6 +149,7 @@ export const explanation = z
       text: z.string(),
       lexemes: z.array(z.string()),
       embedded: z.boolean(),
+      lacksEmbeddings: z.boolean(),
       broad: z.boolean(),
     }),
     floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),

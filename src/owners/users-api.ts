@@ -5,6 +5,10 @@ import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 export interface UsersApi {
   /**
    * Lists the users of one tenant or of all, oldest first, in pages of `limit`.
+   * @example
+   * ```ts
+   * for (const { scope } of await memory.users.list({ limit: 100 })) console.log(scope.userId);
+   * ```
    * @throws MemoryError `INVALID_INPUT`
    */
   list(page?: ListOwners): Promise<ListedOwner[]>;
@@ -12,7 +16,14 @@ export interface UsersApi {
 
 /** Apps with data: notes, procedures, and conversations without a user. */
 export interface AppsApi {
-  /** As `users.list`. @throws MemoryError `INVALID_INPUT` */
+  /**
+   * As `users.list`.
+   * @example
+   * ```ts
+   * const apps = await memory.apps.list({ tenantId: "acme" });
+   * ```
+   * @throws MemoryError `INVALID_INPUT`
+   */
   list(page?: ListOwners): Promise<ListedOwner[]>;
   /**
    * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { readableCategories } from "../memories/item/category.rule.js";
 import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { keepsVectors } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import { seenOwners } from "../scope/scope-predicates.js";
@@ -51,6 +52,11 @@ export interface Explanation {
     readonly text: string;
     readonly lexemes: readonly string[];
     readonly embedded: boolean;
+    /**
+     * Whether meaning is not searched although the database has vectors: this memory has no
+     * `embeddings`.
+     */
+    readonly lacksEmbeddings: boolean;
     /** Whether it asks for everything: see `MemoryQuery.query`. */
     readonly broad: boolean;
   };
@@ -67,8 +73,8 @@ const maxOmitted = 50;
 const maxInactive = 20;
 
 /**
- * Explains what `queryMemories` finds and omits, with the parts of each score. Four round trips:
- * not for turns.
+ * Explains what `queryMemories` finds and omits, with the parts of each score. Several round
+ * trips: not for turns.
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   // The same search, of more than were asked for.
@@ -103,8 +109,10 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
   const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
   const floor = question.vector ? floors.besideVector : floors.byWords;
+  const embedded = question.vector !== null;
+  const lacksEmbeddings = !deps.embedder && (await keepsVectors(deps.db));
   return {
-    question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
+    question: { text: query.text, lexemes, embedded, lacksEmbeddings, broad: isBroad },
     floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
@@ -162,9 +170,9 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
   const rows = await db.query<{ id: string }>(sql`
     select id from ${db.schema}.memory
     where id = any (${found.map(({ memory }) => memory.id)}::uuid[])
-      and not (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
+      and (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
         ${filtersOf(filter)}, agent_id, run_id, actor_id, role, category, pinned, importance, updated_at, metadata, trust
-      ))`);
+      )) is not true`);
   const ids = new Set(rows.map(({ id }) => id));
   return found.filter(({ memory }) => ids.has(memory.id));
 }

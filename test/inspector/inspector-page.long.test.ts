@@ -116,6 +116,18 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
+  it("The page says that meaning is not searched where vectors are kept and no embeddings were given", async () => {
+    const hint = page.getByText("Meaning is not searched here");
+    const place = "/inspector/#/question?user=ana&question=Where+does+she+sail%3F";
+    await page.goto(inspected.server.origin + place);
+    await page.getByRole("heading", { name: "Found" }).waitFor();
+    expect(await hint.count()).toBe(0);
+    const other = await openInspected(inspected.db.memory(), () => ({ role: "user", scope: ana }));
+    await page.goto(other.origin + place.replace("user=ana&", ""));
+    await hint.waitFor();
+    await other.close();
+  });
+
   it("A conversation shows its summaries as steps over its messages, with what changed in each", async () => {
     await open("thread?user=ana&thread=sailing");
     const [first, second, ...more] = await memory.summaries.list({

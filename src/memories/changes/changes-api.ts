@@ -77,6 +77,13 @@ export interface ChangesApi {
   /**
    * Lists changes after the revision `since` to memories that the scope sees, oldest first; each has
    * its own revision.
+   * @example
+   * ```ts
+   * let since = 0;
+   * const { changes, revision } = await memory.changes.list({ scope: { userId: "ana" }, since });
+   * for (const { line } of changes) console.log(line);
+   * since = revision;
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(input: ListChanges): Promise<Changes>;
