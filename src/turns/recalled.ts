@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { BlockPart } from "../conversation/shown-turns.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import type { MemoryHit, RankedHit } from "../search/rank-memories.rule.js";
+import type { RankedHit } from "../search/rank-memories.rule.js";
 import type { RecallMode } from "../search/retrieval-options.js";
 import type { RecalledChange, RecalledConsent, UnreadMessage } from "./find-recall.js";
 
