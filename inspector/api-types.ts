@@ -59,7 +59,12 @@ export type Said = Scoped & Texts<"threadId" | "role" | "text" | "saidAt"> & Num
 
 export type ShownMemory = Texts<"id" | "part"> &
   Maybe<"text" | "createdAt" | "origin"> &
-  Maybe<"score", number>;
+  Maybe<"score", number> &
+  /** What each signal added to the score. */
+  Maybe<"scoreParts", Readonly<Record<string, number>>>;
+
+/** Words of a memory that a question and an answer have too. */
+export type SharedWords = Readonly<Record<"question" | "answer", readonly string[]>>;
 
 export type ShownTurn = Numbers<"turn" | "seq" | "omitted"> &
   Texts<"at"> &
@@ -107,6 +112,8 @@ export const lostParts = ["insight"] as const;
 export type ExplainedHit = Numbers<"rank" | "score" | "similarity"> &
   Texts<"reason"> & {
     readonly memory: Memory;
+    /** Words of its text that match the question. */
+    readonly matched: readonly string[];
     readonly parts: Numbers<(typeof scoreParts)[number] | (typeof lostParts)[number]>;
   };
 
@@ -134,3 +141,21 @@ export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | 
 
 export type Forgotten = Numbers<"total"> &
   Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };
+
+export type Erasure = Texts<"id" | "kind" | "actor" | "beganAt"> &
+  Maybe<"tenantId" | "endedAt"> &
+  Flags<"hasDigest"> & {
+    readonly before: Readonly<Record<string, number>>;
+    readonly after: Readonly<Record<string, number>> | null;
+  };
+
+export interface Receipt {
+  readonly check: Texts<"by" | "at"> &
+    Maybe<"passed", boolean> & { readonly left: Readonly<Record<string, number>> };
+  readonly signature: "unsigned" | Texts<"algorithm" | "value">;
+}
+
+export type ForgetRequest = Scoped &
+  Texts<"at" | "purgeAt"> &
+  Maybe<"actor"> &
+  Numbers<"memories" | "waiting" | "restored" | "purged">;

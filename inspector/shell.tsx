@@ -8,7 +8,7 @@ import { Head } from "./parts/texts.js";
 import { go, hrefOf, type Place, usePlace, whoseOf } from "./place.js";
 import type { View } from "./view.js";
 import { views } from "./views/views.js";
-import { OwnerPicker, WhoseChooser } from "./whose.js";
+import { OwnerPicker, UnknownOwner, WhoseChooser } from "./whose.js";
 
 /** The frame of the page: which view, whose memory, and the view. */
 export function Shell() {
@@ -34,10 +34,11 @@ export function Shell() {
         <a class="brand" href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>
           <Logo /> Mnemograph
         </a>
-        <Tabs place={place} current={view.tab ?? place.view} />
+        <Tabs place={place} current={view.tab ?? place.view} isOperator={!isUser} />
         {!isUser && <WhoseChooser place={place} />}
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
+        {!isUser && <UnknownOwner place={place} />}
         <Shown place={place} view={view} isOperator={!isUser} />
       </main>
     </>
@@ -98,7 +99,11 @@ function Logo() {
   );
 }
 
-function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
+function Tabs({
+  place,
+  current,
+  isOperator,
+}: Readonly<{ place: Place; current: string; isOperator: boolean }>) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
@@ -107,8 +112,9 @@ function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
   return (
     <nav aria-label="Views" ref={nav}>
       {Object.entries(views).map(
-        ([name, { name: title, tab }]) =>
-          tab === undefined && (
+        ([name, { name: title, tab, operators }]) =>
+          tab === undefined &&
+          (isOperator || !operators) && (
             <a
               key={name}
               href={hrefOf({ view: name, params: whoseOf(place.params) })}

@@ -1,6 +1,7 @@
 import type { View } from "../view.js";
 import { ChangesView } from "./changes.js";
 import { ExportAndDelete } from "./export-and-delete.js";
+import { Forgotten } from "./forgotten.js";
 import { Memories } from "./memories.js";
 import { MemoryDetail } from "./memory-detail.js";
 import { Overview } from "./overview.js";
@@ -19,5 +20,6 @@ export const views: Readonly<Record<string, View>> = {
   waiting: { name: "Waiting", show: Waiting },
   question: { name: "Test retrieval", needsWhose: true, show: TestRetrieval },
   changes: { name: "Changes", needsWhose: true, show: ChangesView },
+  forgotten: { name: "Forgotten", operators: true, show: Forgotten },
   erase: { name: "Export & delete", needsWhose: true, show: ExportAndDelete },
 };

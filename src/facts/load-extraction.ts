@@ -128,8 +128,8 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
   const { candidates } = await searchMemories(db, question, {
     ...visible,
-    limit: maxSimilar,
-    most: 0,
+    maxCandidates: maxSimilar,
+    maxHits: 0,
   });
   const similar = candidates
     .map(({ memory }) => memory)

@@ -72,7 +72,7 @@ const shownConsents = 3;
 const shownUnread = 30;
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the best hits and episodes. */
-const candidateLimit = 30;
+const maxCandidates = 30;
 
 export type RecallRuntime = SearchRuntime &
   Runtime<{
@@ -129,17 +129,15 @@ export async function readRequest(
     question,
     /** Null without a question: finds only what is always shown. */
     search:
-      query.trim() === ""
-        ? null
-        : { scope, kinds: askedKinds, categories, filter, limit: candidateLimit },
+      query.trim() === "" ? null : { scope, kinds: askedKinds, categories, filter, maxCandidates },
     known: {
       categories,
       ...categoriesShown(policy, categories),
       /** Importance from which slots of other categories are always shown. */
       minImportance: retrieval.minSlotImportance,
-      most: Math.ceil(retrieval.budgetTokens / shortestSlotTokens),
-      /** Limit of fallback memories, and of statements read per category. */
-      rest: Math.ceil(retrieval.budgetTokens / usualFallbackTokens),
+      maxProfile: Math.ceil(retrieval.budgetTokens / shortestSlotTokens),
+      /** Also of facts without a key that are read per category. */
+      maxFallback: Math.ceil(retrieval.budgetTokens / usualFallbackTokens),
     },
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     consents: config.consent.ask === "tool" && !isForTask ? shownConsents : 0,
