@@ -13,7 +13,7 @@ import { type ErasureReceipt, idHmacOf, makeReceipt } from "./receipt.rule.js";
 import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** An erasure of a user, of a user within an app, or of an app. It names nobody. */
-export interface ListedErasure
+interface ListedErasure
   extends Pick<ErasureRow, "id" | "kind" | "actor" | "before" | "after" | "beganAt" | "endedAt"> {
   readonly tenantId: string | null;
   /** Whether the erased id can be asked for: an HMAC of it is kept. */
@@ -21,7 +21,7 @@ export interface ListedErasure
 }
 
 /** Memories that a user asked to forget at one time. */
-export interface ForgetRequest {
+interface ForgetRequest {
   readonly scope: Scope;
   readonly actor: string | null;
   readonly at: Date;

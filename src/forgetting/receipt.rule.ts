@@ -16,7 +16,7 @@ export type ErasureKind = (typeof erasureKinds)[number];
 const countsField = z.record(z.string(), z.number());
 
 /** What is known of an erasure for good. Times are ISO 8601. */
-export const erasureRecord = z.strictObject({
+const erasureRecord = z.strictObject({
   id: z.string(),
   tenantId: z.string().nullable(),
   kind: z.enum(erasureKinds),
@@ -34,7 +34,7 @@ export const erasureRecord = z.strictObject({
 export type ErasureRecord = z.output<typeof erasureRecord>;
 
 /** What the database had of the erased id when the receipt was made. */
-export const erasureCheck = z.strictObject({
+const erasureCheck = z.strictObject({
   at: z.string(),
   /**
    * "id": all rows of the id, found by its HMAC. "references": rows that refer to the deleted owner.

@@ -118,7 +118,9 @@ describe("receipts of erasures", () => {
 
     const without = await erased({});
     expect(without.latest).toMatchObject({ hasDigest: false, kind: "user" });
-    await expect(without.memory.erasures.list({ scope: { userId } })).rejects.toEqual(code("INVALID_INPUT"));
+    await expect(without.memory.erasures.list({ scope: { userId } })).rejects.toEqual(
+      code("INVALID_INPUT"),
+    );
     const receipt = await without.memory.erasures.receipt({ id: without.id });
     expect(receipt.erasure.idHmac).toBeNull();
     expect(receipt.check).toMatchObject({ by: "references", passed: true });
@@ -138,7 +140,9 @@ describe("receipts of erasures", () => {
     await expect(halted).rejects.toThrow();
     const [waiting] = await memory.erasures.list({ scope });
     expect(waiting).toMatchObject({ endedAt: null, after: null });
-    await expect(memory.erasures.receipt({ id: waiting?.id ?? "" })).rejects.toEqual(code("WRONG_STATE"));
+    await expect(memory.erasures.receipt({ id: waiting?.id ?? "" })).rejects.toEqual(
+      code("WRONG_STATE"),
+    );
     await memory.forget({ scope });
     const all = await memory.erasures.list({ scope });
     expect(all).toMatchObject([{ id: waiting?.id, endedAt: expect.any(Date), after: {} }]);

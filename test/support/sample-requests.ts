@@ -44,7 +44,8 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     memories: { text: "Buyers ask about refunds.", kind: "note" },
   });
   const id = kept?.id ?? "";
-  const guest = { userId: `guest of ${userId}` };
+  const { appId: _, ...owner } = scope;
+  const guest = { ...owner, userId: `guest of ${userId}` };
   await memory.memories.add({ scope: guest, memories: { text: "The user is a guest." } });
   await memory.forget({ scope: guest });
   const [erasure] = await memory.erasures.list({ limit: 1 });
@@ -114,9 +115,9 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
   import: () => ({}),
-  listErasures: () => ({ input: {} }),
-  erasureReceipt: ({ erasureId }) => ({ input: { id: erasureId } }),
-  listForgetRequests: () => ({ input: {} }),
+  listErasures: () => ({}),
+  erasureReceipt: ({ erasureId }) => ({ id: erasureId }),
+  listForgetRequests: () => ({}),
   forget: () => ({ dryRun: true }),
 };
 
