@@ -2,7 +2,7 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { Clock } from "./clock.js";
-import type { QueueOption } from "./jobs/job-queue.js";
+import type { QueueOption } from "./jobs/wake-ups.js";
 import type { Logger } from "./logger.js";
 import type { Describe } from "./models/describer.js";
 import type { MemoryConfig } from "./options.js";

@@ -5,8 +5,7 @@ import { checkPeer, refuseMissing } from "../peers.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
-import { createTurns } from "./fair-queue.js";
-import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
+import { type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /** The part of pg-boss 10.4 and 12 in use: programs without pg-boss need no declarations. */
 export interface PgBossInstance {
@@ -30,32 +29,30 @@ interface PgBossOptions {
 
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-interface Taking {
-  readonly most: number;
+interface Listening {
   readonly pollIntervalMs: number;
-  take(data: readonly unknown[]): Promise<void>;
+  /** Whether it may do more now: others get the wake-up if not. */
+  isFree(): boolean;
+  onWake(): Promise<unknown>;
 }
 
-interface QueuedJob {
-  readonly job: Job;
-  readonly priority: number;
-}
-
-/** Queued jobs are hints and may be lost: the tables record due work. */
-export interface JobQueue {
-  /**
-   * Never throws: sweeps find jobs that could not be queued. @param place
-   * @default the caller's next turn
-   */
-  add(job: Job, place?: number): void;
+/**
+ * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
+ * messages may be lost.
+ */
+export interface WakeUps {
+  /** Never throws: workers look at the tables at intervals, too. */
+  send(kind: WorkKind): void;
   prepare(): Promise<unknown>;
-  work(kind: WorkKind, taking: Taking): void;
-  stopWork(): Promise<void>;
+  listen(kind: WorkKind, listening: Listening): void;
+  /** Whether the last request to the queues succeeded. */
+  isWell(): boolean;
+  stopListening(): Promise<void>;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** "short": one job of a key waits while one runs. `work` alone tries again. */
+/** "short": one message waits at most. `work` alone has leases and retries. */
 const queueOptions = { policy: "short", retryLimit: 0 };
 
 /** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
@@ -71,88 +68,85 @@ async function makeMissing(boss: PgBossInstance, names: string[]): Promise<void>
   for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
 }
 
-export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
+export function createWakeUps(db: Database, option: QueueOption, logger: Logger): WakeUps {
   const outside = new AsyncResource("mnemograph.queue");
-  const waiting = new Map<string, QueuedJob>();
-  const nextTurn = createTurns();
-  const takers = new Map<WorkKind, ReturnType<typeof createTaker>>();
+  const unsent = new Set<WorkKind>();
+  const listeners = new Map<WorkKind, ReturnType<typeof createPoll>>();
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   const opening = openOnce(db, option, logger);
   let isPrepared = false;
-  let flushing: Promise<void> | undefined;
+  let sending: Promise<void> | undefined;
 
   const prepare = async () => {
-    isPrepared = false;
     const boss = await opening.open();
     await retrying(() => makeMissing(boss, workKinds.map(nameOf)), whileOthersMakeThem);
     isPrepared = true;
     return boss;
   };
-  const insert = async (jobs: readonly QueuedJob[]) => {
-    const boss = isPrepared ? await opening.open() : await prepare();
-    for (const kind of new Set(jobs.map(({ job }) => job.kind))) {
+  const opened = () => (isPrepared ? opening.open() : prepare());
+  const failed = (what: string) => (error: unknown) => {
+    isPrepared = false;
+    logger.warn(`${what}, so workers find work at their intervals: ${errorLine(error)}`);
+  };
+  const insert = async (kinds: readonly WorkKind[]) => {
+    const boss = await opened();
+    for (const kind of kinds) {
       const name = nameOf(kind);
-      const rows = jobs.flatMap(({ job, priority }) =>
-        job.kind === kind ? { name, data: job, singletonKey: `${job.ref}`, priority } : [],
-      );
+      const rows = [{ name, data: { kind } }];
       const given = isVersion10(boss) ? [rows] : [name, rows];
       await boss.insert(...(given as never[]));
-      takers.get(kind)?.wake();
+      listeners.get(kind)?.wake();
     }
   };
-  const send = async () => {
+  const sendAll = async () => {
     await new Promise(setImmediate);
-    while (waiting.size > 0) {
-      const jobs = [...waiting.values()];
-      waiting.clear();
-      await insert(jobs).catch((error: unknown) => {
-        isPrepared = false;
-        logger.warn(
-          `${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`,
-        );
-      });
+    while (unsent.size > 0) {
+      const kinds = [...unsent];
+      unsent.clear();
+      await insert(kinds).catch(failed("Workers could not be woken"));
     }
-    flushing = undefined;
+    sending = undefined;
   };
   return {
-    add(job, place) {
-      const name = jobName(job);
-      waiting.set(name, { job, priority: waiting.get(name)?.priority ?? nextTurn(place) });
-      flushing ??= outside.runInAsyncScope(send);
+    send(kind) {
+      unsent.add(kind);
+      sending ??= outside.runInAsyncScope(sendAll);
     },
-    flush: async () => flushing,
+    flush: async () => sending,
     prepare,
-    work(kind, taking) {
+    isWell: () => isPrepared,
+    listen(kind, { pollIntervalMs, isFree, onWake }) {
+      const name = nameOf(kind);
       const take = async () => {
-        const boss = await opening.open();
-        const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
-        if (jobs.length === 0) return false;
-        await taking.take(jobs.map(({ data }) => data));
-        const ids = jobs.map(({ id }) => id);
-        await boss.complete(nameOf(kind), ids);
+        if (!isFree()) return false;
+        const boss = await opened();
+        const messages = await boss.fetch(name, { batchSize: 1 });
+        if (messages.length === 0) return false;
+        const ids = messages.map(({ id }) => id);
+        await boss.complete(name, ids);
+        await onWake();
         return true;
       };
-      const failed = (error: unknown) =>
-        logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
-      takers.set(kind, createTaker(taking.pollIntervalMs, take, failed));
+      const onError = failed(`The queue of ${kind} could not be asked`);
+      listeners.set(kind, createPoll(pollIntervalMs, take, onError));
     },
-    async stopWork() {
-      const all = [...takers.values()];
-      takers.clear();
-      await Promise.all(all.map((taker) => taker.stop()));
+    async stopListening() {
+      const all = [...listeners.values()];
+      listeners.clear();
+      await Promise.all(all.map((poll) => poll.stop()));
     },
     async close() {
-      await flushing;
+      await sending;
       await opening.close();
     },
   };
 }
 
 /**
- * Polls, without pauses while there are jobs. Not `boss.work`: in pg-boss 10 its failed statement
+ * Polls, without pauses while there are messages. Not `boss.work`: in pg-boss 10 its failed statement
  * ends the process.
  */
-function createTaker(
+function createPoll(
   pollIntervalMs: number,
   take: () => Promise<boolean>,
   onError: (error: unknown) => void,
@@ -174,7 +168,7 @@ function createTaker(
     });
   const loop = (async () => {
     while (!stopped) {
-      // A job queued from here on may be too late for this request.
+      // A message sent from here on may be too late for this request.
       woken = false;
       const took = await take().catch(onError);
       if (!took && !woken) await pause();
