@@ -40,9 +40,9 @@ export interface MemoryOptions {
   readonly config?: MemoryConfig | string;
   /**
    * "background": in this process, after the answer. "inline": before `remember` returns. A started
-   * pg-boss 10.4 or 12, or the options of one that is made here: this process puts jobs in its
-   * queues, and those that call `work` do them, on as many machines as there are; they have the
-   * `model`, which this process then does not need, and the same `config`.
+   * pg-boss 10.4 or 12, or the options of one that is made here: by it this process wakes those that
+   * call `work`, on as many machines as there are; they have the `model`, which this process then
+   * does not need, and the same `config`.
    * @default "background"
    */
   readonly jobs?: "background" | "inline" | QueueOption;

@@ -7,7 +7,7 @@ import { guardedSteps, type JobInput, type JobState, runSteps } from "./job-step
 import type { JobRuntime } from "./jobs-options.js";
 import type { LoadedWork, WorkDefinition } from "./work-definition.js";
 import type { WorkKind } from "./work-kinds.rule.js";
-import { type Claim, findDueWork, hastenWork, markWork, takeWork } from "./work-table.js";
+import { findDueWork, hastenWork, markWork, takeWork } from "./work-table.js";
 
 export type WorkEnd = Pick<JobState<LoadedWork>, "status" | "work" | "error">;
 
@@ -37,7 +37,7 @@ export interface Work {
   due(limit: number): Promise<number[]>;
   /**
    * Does the first of `refs` that is due and that no worker has, and removes it and those before
-   * it; whether there was one.
+   * it; whether it found one among them.
    */
   run(refs: number[], within: Within): Promise<boolean>;
 }
@@ -89,12 +89,12 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
     due: (limit: number) => findDueWork(db, { kind, of }, limit),
     // A row is leased only now: a lease would expire while the job waits.
     async run(refs: number[], within: Within) {
-      const first = await takeFirst((some) => takeWork(db, { kind, of }, some, leaseMs), refs);
-      for (
-        let claim = first;
-        claim;
-        claim = await takeWork(db, { kind, of }, [claim.ref], leaseMs)
-      ) {
+      const take = (some: readonly number[]) => takeWork(db, { kind, of }, some, leaseMs);
+      const asked = refs.slice(0, mostAsked);
+      const first = await take(asked);
+      // Other jobs of this process share the list.
+      refs.splice(0, refs.indexOf(first?.ref ?? (asked.at(-1) as number)) + 1);
+      for (let claim = first; claim; claim = await take([claim.ref])) {
         const current = claim;
         await within({ name: kind, step: kind, op: policy.op ?? "create" }, () =>
           runJob({ claim: current }),
@@ -107,21 +107,6 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
 
 /** One statement passes over so many that other workers have. */
 const mostAsked = 64;
-
-async function takeFirst(
-  take: (refs: readonly number[]) => Promise<Claim | null>,
-  refs: number[],
-): Promise<Claim | null> {
-  while (refs.length > 0) {
-    const some = refs.slice(0, mostAsked);
-    const claim = await take(some);
-    // Other jobs of this process share the list.
-    const passed = refs.indexOf(claim?.ref ?? (some.at(-1) as number));
-    refs.splice(0, passed + 1);
-    if (claim) return claim;
-  }
-  return null;
-}
 
 async function findThreadRef({ db }: JobRuntime, address: ThreadAddress): Promise<number | null> {
   const threadId = parseThreadId(address.threadId);

@@ -7,24 +7,25 @@ interface LanesSettings {
   readonly limit: number;
   /** How long a list is followed before the lanes look again. */
   readonly freshMs: number;
-  /** Finds due work in fair order. Never throws. */
+  /** Finds due work in fair order. */
   look(): Promise<number[]>;
   /** Does the first of `refs` that is still due, and removes it with those before it. */
   run(refs: number[]): Promise<void>;
-  onOpen(lane: Promise<void>): void;
+  /** Runs a lane; never throws. */
+  open(lane: () => Promise<void>): Promise<unknown>;
 }
 
 /**
  * Does the due work of one kind: each lane does one job after the other, in the order of a list
  * that all lanes share. They look again when the list is old, or at its end if there may be more.
  */
-export function createLanes({ most, limit, freshMs, look, run, onOpen }: LanesSettings) {
+export function createLanes({ most, limit, freshMs, look, run, open }: LanesSettings) {
   let refs: number[] = [];
   let isAll = true;
   let freshUntil = 0;
   let looking: Promise<void> | undefined;
   let stopped = false;
-  let open = 0;
+  let count = 0;
 
   const follow = (found: number[], lookedAt: number) => {
     refs = found;
@@ -32,19 +33,17 @@ export function createLanes({ most, limit, freshMs, look, run, onOpen }: LanesSe
     // Looking at a large backlog takes a twentieth of the time at most.
     const now = performance.now();
     freshUntil = now + Math.max(freshMs, 20 * (now - lookedAt));
-    while (!stopped && open < Math.min(most, refs.length)) {
-      open++;
-      onOpen(
-        lane().finally(() => {
-          open--;
-        }),
-      );
+    while (!stopped && count < Math.min(most, refs.length)) {
+      count++;
+      void open(lane).then(() => count--);
     }
   };
   const lookAgain = async () => {
     const lookedAt = performance.now();
-    follow(await look(), lookedAt);
-    looking = undefined;
+    const found = await look().finally(() => {
+      looking = undefined;
+    });
+    follow(found, lookedAt);
   };
   const lane = async () => {
     while (!stopped) {
@@ -64,9 +63,7 @@ export function createLanes({ most, limit, freshMs, look, run, onOpen }: LanesSe
   return {
     /** Replaces the list. @param lookedAt when the look for it began */
     follow,
-    isFree: () => open < most,
-    /** Whether the list has jobs that no lane has begun. */
-    hasMore: () => refs.length > 0,
+    isFree: () => count < most,
     stop(): void {
       stopped = true;
     },

@@ -3,14 +3,8 @@ import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import { abortSignal, parseInput } from "../text/parse-input.js";
 import type { Work } from "./define-work.js";
-import {
-  type Counts,
-  createLook,
-  createRunner,
-  ofKinds,
-  type Runner,
-  type RunnerDeps,
-} from "./runner.js";
+import { createLook } from "./look.js";
+import { type Counts, createRunner, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
 import { createWakeUps, type QueueOption, type WakeUps } from "./wake-ups.js";
 import { kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
@@ -110,44 +104,43 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   };
 }
 
-/** A runner that messages of other processes wake, and that wakes others when it finds more than it can do. */
+/** Messages of other processes wake its runner, and it wakes others if it finds more than it can do. */
 function createWorker(deps: QueueRunnerDeps, wakeUps: WakeUps) {
   const { works, logger, concurrency, pollIntervalMs } = deps;
   const runner = createRunner(deps, "worker");
-  let stopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const polls: Promise<void>[] = [];
   return {
     wakeIn: runner.wakeIn,
     async begin() {
       await wakeUps.prepare().catch((error: unknown) => {
         if (MemoryError.is(error)) throw error;
-        const line = errorLine(error);
-        logger.warn(`The queues are gone, so this process works without them: ${line}`);
+        logger.warn(`The queues are gone, so work is found at intervals: ${errorLine(error)}`);
       });
       for (const work of works) {
         const onWake = async () => {
           if ((await runner.wake(work)) > concurrency) wakeUps.send(work.kind);
         };
         const isFree = () => runner.isFree(work);
-        wakeUps.listen(work.kind, { pollIntervalMs, isFree, onWake });
+        polls.push(wakeUps.listen(work.kind, { pollIntervalMs, isFree, onWake, signal }));
       }
       runner.startSweeping();
     },
     status(): WorkerStatus {
       const total = { done: 0, failed: 0, running: 0 };
-      const kinds: Partial<Record<WorkKind, Counts>> = {};
-      for (const [kind, counts] of runner.counts()) {
-        kinds[kind] = { ...counts };
-        total.done += counts.done;
-        total.failed += counts.failed;
-        total.running += counts.running;
+      for (const { done, failed, running } of runner.counts.values()) {
+        total.done += done;
+        total.failed += failed;
+        total.running += running;
       }
-      return { ready: wakeUps.isWell() && !stopped, ...total, kinds };
+      const kinds = structuredClone(Object.fromEntries(runner.counts));
+      return { ready: wakeUps.isWell() && !signal.aborted, ...total, kinds };
     },
     async stop() {
-      stopped = true;
-      await wakeUps.stopListening();
+      stopping.abort();
+      await Promise.all(polls);
       await runner.stop();
-      for (const work of works) if (runner.hasMore(work)) wakeUps.send(work.kind);
       await wakeUps.flush();
     },
   };

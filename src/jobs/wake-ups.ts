@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { setTimeout as wait } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import { checkPeer, refuseMissing } from "../peers.js";
@@ -34,6 +35,7 @@ interface Listening {
   /** Whether it may do more now: others get the wake-up if not. */
   isFree(): boolean;
   onWake(): Promise<unknown>;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -44,10 +46,13 @@ export interface WakeUps {
   /** Never throws: workers look at the tables at intervals, too. */
   send(kind: WorkKind): void;
   prepare(): Promise<unknown>;
-  listen(kind: WorkKind, listening: Listening): void;
+  /**
+   * Polls until `signal`, without pauses while there are messages. Not by `boss.work`: in pg-boss 10
+   * its failed statement ends the process.
+   */
+  listen(kind: WorkKind, listening: Listening): Promise<void>;
   /** Whether the last request to the queues succeeded. */
   isWell(): boolean;
-  stopListening(): Promise<void>;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -71,7 +76,7 @@ async function makeMissing(boss: PgBossInstance, names: string[]): Promise<void>
 export function createWakeUps(db: Database, option: QueueOption, logger: Logger): WakeUps {
   const outside = new AsyncResource("mnemograph.queue");
   const unsent = new Set<WorkKind>();
-  const listeners = new Map<WorkKind, ReturnType<typeof createPoll>>();
+  const listeners = new Map<WorkKind, () => Promise<unknown>>();
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   const opening = openOnce(db, option, logger);
   let isPrepared = false;
@@ -95,7 +100,7 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
       const rows = [{ name, data: { kind } }];
       const given = isVersion10(boss) ? [rows] : [name, rows];
       await boss.insert(...(given as never[]));
-      listeners.get(kind)?.wake();
+      await listeners.get(kind)?.();
     }
   };
   const sendAll = async () => {
@@ -115,71 +120,28 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     flush: async () => sending,
     prepare,
     isWell: () => isPrepared,
-    listen(kind, { pollIntervalMs, isFree, onWake }) {
+    async listen(kind, { pollIntervalMs, isFree, onWake, signal }) {
       const name = nameOf(kind);
       const take = async () => {
         if (!isFree()) return false;
         const boss = await opened();
-        const messages = await boss.fetch(name, { batchSize: 1 });
-        if (messages.length === 0) return false;
-        const ids = messages.map(({ id }) => id);
-        await boss.complete(name, ids);
+        const [message] = await boss.fetch(name, { batchSize: 1 });
+        if (!message) return false;
+        await boss.complete(name, [message.id]);
         await onWake();
         return true;
       };
       const onError = failed(`The queue of ${kind} could not be asked`);
-      listeners.set(kind, createPoll(pollIntervalMs, take, onError));
-    },
-    async stopListening() {
-      const all = [...listeners.values()];
-      listeners.clear();
-      await Promise.all(all.map((poll) => poll.stop()));
+      listeners.set(kind, async () => isFree() && onWake());
+      while (!signal.aborted) {
+        const took = await take().catch(onError);
+        if (!took) await wait(pollIntervalMs, undefined, { signal }).catch(() => {});
+      }
+      listeners.delete(kind);
     },
     async close() {
       await sending;
       await opening.close();
-    },
-  };
-}
-
-/**
- * Polls, without pauses while there are messages. Not `boss.work`: in pg-boss 10 its failed statement
- * ends the process.
- */
-function createPoll(
-  pollIntervalMs: number,
-  take: () => Promise<boolean>,
-  onError: (error: unknown) => void,
-) {
-  let stopped = false;
-  let woken = false;
-  let endPause = () => {};
-  const wake = () => {
-    woken = true;
-    endPause();
-  };
-  const pause = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pollIntervalMs);
-      endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  const loop = (async () => {
-    while (!stopped) {
-      // A message sent from here on may be too late for this request.
-      woken = false;
-      const took = await take().catch(onError);
-      if (!took && !woken) await pause();
-    }
-  })();
-  return {
-    wake,
-    async stop() {
-      stopped = true;
-      wake();
-      await loop;
     },
   };
 }

@@ -100,29 +100,17 @@ export async function takeWork(
           where ${column} = any (${refs}::bigint[]) and kind = ${kind} and given_up_at is null and ${isDue(db)}
           order by array_position(${refs}::bigint[], ${column}) limit 1 for update skip locked
         )`;
-  const [row] = await db.query<{
-    id: string;
-    ref: string;
-    lease: string;
-    attempts: number;
-    done_until: string;
-  }>(
+  const [claim = null] = await db.query<Claim & Record<string, unknown>>(
     sql`
     update ${db.schema}.work
     set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,
       error = null, lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
     where ${first}
-    returning id, ${column} as ref, lease, attempts, done_until`,
+    returning id::float8 as id, ${column}::float8 as ref, lease::float8 as lease, attempts as attempt,
+      done_until::float8 as "doneUntil"`,
     { prepare: true },
   );
-  if (!row) return null;
-  return {
-    id: Number(row.id),
-    ref: Number(row.ref),
-    lease: Number(row.lease),
-    attempt: row.attempts,
-    doneUntil: Number(row.done_until),
-  };
+  return claim;
 }
 
 export const hasLease = ({ id, lease }: Pick<Claim, "id" | "lease">): Sql =>
