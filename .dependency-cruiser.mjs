@@ -103,13 +103,13 @@ const mayImport = {
   turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes", "telemetry", "edits"],
+    ...["models", "notes", "edits"],
   ],
   // The parts of `create-memory.ts`.
   composition: [
     ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
     ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "turns", "telemetry", "local-embeddings"],
+    ...["consents", "lifecycle", "store", "search", "turns", "telemetry", "local-embeddings"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "turns"],
@@ -166,7 +166,7 @@ const mayImport = {
   cli: [
     ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
     ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
-    ...["models", "store", "transfer", "usage", "langgraph/checkpointer"],
+    ...["models", "store", "transfer", "usage", "langgraph/checkpointer", "local-embeddings"],
   ],
   testing: ["testing/offline"],
   "testing/offline": [],

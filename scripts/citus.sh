@@ -100,6 +100,13 @@ has_database() {
     --command "select datname from pg_database where datname = '$DATABASE'" | grep -q "$DATABASE"
 }
 
+# A worker that the coordinator knows refuses even `create extension if not exists`.
+ensure_extension() {
+  run_sql "$1" "$DATABASE" "do \$\$ begin
+    if not exists (select from pg_extension where extname = '$2') then create extension $2; end if;
+  end \$\$"
+}
+
 create_server() {
   local data=$1
   rm -rf "$ROOT$data"
@@ -130,8 +137,8 @@ start() {
   done
   for port in $WORKERS $COORDINATOR; do
     has_database "$port" || run_sql "$port" postgres "create database $DATABASE"
-    run_sql "$port" "$DATABASE" "create extension if not exists citus"
-    run_sql "$port" "$DATABASE" "create extension if not exists vector"
+    ensure_extension "$port" citus
+    ensure_extension "$port" vector
   done
   run_sql "$COORDINATOR" "$DATABASE" "select citus_set_coordinator_host('127.0.0.1', $COORDINATOR)"
   for worker in $WORKERS; do

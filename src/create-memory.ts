@@ -6,6 +6,16 @@ import { createInternalApi } from "./composition/create-internal-api.js";
 import { createRuntime } from "./composition/create-runtime.js";
 import { isolatedMemory } from "./composition/isolated-memory.js";
 import { createMaintenance, type Maintenance } from "./composition/maintenance.js";
+import {
+  createObserve,
+  type Observe,
+  type Observed,
+  reportHits,
+  reportRecalled,
+  reportRemembered,
+  type SpanReport,
+  spans,
+} from "./composition/observe.js";
 import { watchLevels } from "./composition/watch-levels.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
@@ -49,19 +59,10 @@ import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
 import { exportLines } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
-import {
-  createObserve,
-  type Observe,
-  type Observed,
-  reportHits,
-  reportRecalled,
-  reportRemembered,
-  type SpanReport,
-  spans,
-} from "./turns/observe.js";
 import { parsePromptInput, promptOf } from "./turns/prompt-for.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
+import { listShownWords } from "./turns/shown-words.js";
 import { threadCost } from "./turns/thread-cost.js";
 import { createEnergyApi } from "./usage/energy.js";
 
@@ -272,6 +273,7 @@ function createThreads(
     },
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
+    shownWords: (input) => listShownWords(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
   };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { spansOptionsSchema } from "./composition/observe.js";
 import { consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
 import {
   contextConstants,
@@ -19,21 +20,20 @@ import {
 import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
 import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
-import { memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memory-options.js";
 import { notesOptionsSchema } from "./notes/notes-options.js";
 import { databaseOptionsSchema } from "./postgres/open-database.js";
 import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
-import { spansOptionsSchema } from "./turns/observe.js";
 import { energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   preset: presetSchema,
   context: contextOptionsSchema.prefault({}),
-  memories: memoryOptionsSchema.prefault({}),
+  memories: memoriesSettingsSchema.prefault({}),
   insights: insightsOptionsSchema.prefault({}),
   upkeep: taskOptionsSchema.prefault({}),
   notes: notesOptionsSchema.prefault({}),

@@ -20,15 +20,15 @@ import { withAdvice } from "../turns/explain-refusal.js";
 import type { Recalled } from "../turns/recalled.js";
 import { shownBy } from "../turns/shown-by.js";
 import {
+  type GeneratedStep,
+  type GeneratedUsage,
   ofWholePrompt,
   type Placed,
   placedMessages,
   promptWithMemory,
   type Sends,
-  type Step,
   sendsSchema,
   turnOf,
-  type Usage,
   userText,
 } from "./prompt-messages.js";
 
@@ -107,7 +107,7 @@ export function memoryModelMiddleware(
     });
     return { question, recalled, isReported: false };
   };
-  const remember = (params: object, step: Step, usage: Usage | undefined) =>
+  const remember = (params: object, step: GeneratedStep, usage: GeneratedUsage | undefined) =>
     continueOnError(memory, { node: "remember", onError }, config, async () => {
       const call = calls.get(params);
       if (!call) return;
@@ -166,10 +166,12 @@ function refuseOlderSdk(specificationVersion: string): void {
 }
 
 /** Passes all on. A stream with an error is not recorded, like a failed call. */
-function watchedStream(onEnd: (step: Step, usage: Usage | undefined) => Promise<void>) {
-  const step: Step[number][] = [];
+function watchedStream(
+  onEnd: (step: GeneratedStep, usage: GeneratedUsage | undefined) => Promise<void>,
+) {
+  const step: GeneratedStep[number][] = [];
   const texts = new Map<string, { type: "text"; text: string }>();
-  let usage: Usage | undefined;
+  let usage: GeneratedUsage | undefined;
   let isFailed = false;
   return new TransformStream<StreamPart, StreamPart>({
     transform(part, controller) {

@@ -19,14 +19,14 @@ type Middleware = Required<LanguageModelMiddleware>;
 
 /** The messages that a model of the AI SDK is given. */
 export type Prompt = Awaited<ReturnType<Middleware["transformParams"]>>["prompt"];
-type PromptMessage = Prompt[number];
-type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"];
+type ModelMessage = Prompt[number];
+type AssistantContent = Extract<ModelMessage, { role: "assistant" }>["content"];
 
 type Generated = Awaited<ReturnType<Middleware["wrapGenerate"]>>;
 
 /** What it answers in one step. */
-export type Step = Generated["content"];
-export type Usage = Generated["usage"];
+export type GeneratedStep = Generated["content"];
+export type GeneratedUsage = Generated["usage"];
 
 /** A message and its place in the prompt. */
 export interface Placed {
@@ -66,7 +66,7 @@ export function placedMessages(
   sends: Sends = "last",
 ): Placed[] {
   const placed = prompt.flatMap((each, place) =>
-    recorded(each).map((message) => ({ message, place })),
+    recordedMessages(each).map((message) => ({ message, place })),
   );
   const { gap = [], recent = [], lastTurn = [], lastMessageId = null } = recalled ?? {};
   const known = [...(recent.length > 0 ? recent : lastTurn), ...gap];
@@ -77,7 +77,7 @@ export function placedMessages(
   // Alone, it is asked again, or comes after all that is recorded.
   const isAlone = asked === 0 && sends === "last";
   const last = isAlone ? known.findLast(isUsers) : undefined;
-  if (question && last?.id && keyOf(last) === keyOf(question)) question.id = last.id;
+  if (question && last?.id && messageKey(last) === messageKey(question)) question.id = last.id;
   let before = (isAlone && lastMessageId) || "";
   for (const message of messages) {
     message.id ??= idAfter(before, message);
@@ -95,8 +95,8 @@ function takeIds(
   end: number,
   known: readonly BaseMessage[],
 ): void {
-  const keys = messages.map(keyOf);
-  const knownKeys = known.map(keyOf);
+  const keys = messages.map(messageKey);
+  const knownKeys = known.map(messageKey);
   let place = known.length;
   for (const [index, message] of [...messages.slice(0, end).entries()].reverse()) {
     const same = knownKeys.slice(0, place).lastIndexOf(keys[index] as string);
@@ -111,14 +111,14 @@ function takeIds(
 
 const isUsers = (message: BaseMessage): boolean => message.getType() === "human";
 
-const keyOf = (message: BaseMessage): string =>
+const messageKey = (message: BaseMessage): string =>
   `${message.getType()}: ${spokenText(withReferences(message))}`;
 
 /** The turn of `placed` with what the model answered. */
 export function turnOf(
   placed: readonly Placed[],
-  step: Step,
-  usage: Usage | undefined,
+  step: GeneratedStep,
+  usage: GeneratedUsage | undefined,
 ): BaseMessage[] {
   const messages = placed.map(({ message }) => message);
   const answer = assistantMessage(step);
@@ -128,7 +128,7 @@ export function turnOf(
 }
 
 /** As LangChain's models report it; zero is unknown. */
-function usageMetadata({ inputTokens, outputTokens }: Usage): UsageMetadata {
+function usageMetadata({ inputTokens, outputTokens }: GeneratedUsage): UsageMetadata {
   const { total: input = 0, cacheRead: cache_read } = inputTokens;
   const { total: output = 0 } = outputTokens;
   return {
@@ -172,10 +172,10 @@ export function promptWithMemory(
     const given = found && prompt[found.place];
     if (!ToolMessage.isInstance(message)) isCalled = given !== undefined;
     else if (!isCalled) return [];
-    if (!given) return promptOf(message);
+    if (!given) return modelMessages(message);
     // Results of several calls are one message.
     if (own.get(view[index - 1]?.id)?.place === found.place) return [];
-    if (given.role !== "tool") return withPrefix(given, message.text, found.message.text);
+    if (given.role !== "tool") return withShownPrefix(given, message.text, found.message.text);
     const results = placed.filter(({ place }) => place === found.place).values();
     const isShown = () => shownIds.has(results.next().value?.message.id);
     return {
@@ -191,7 +191,7 @@ export function promptWithMemory(
   return [...instructions.slice(0, -1), { ...last, content }, ...rest];
 }
 
-function withPrefix(message: PromptMessage, shown: string, said: string): PromptMessage[] {
+function withShownPrefix(message: ModelMessage, shown: string, said: string): ModelMessage[] {
   if (message.role !== "user" || shown === said || !shown.endsWith(said)) return [message];
   const prefix = shown.slice(0, shown.length - said.length);
   const [first, ...rest] = message.content;
@@ -201,20 +201,21 @@ function withPrefix(message: PromptMessage, shown: string, said: string): Prompt
   return [{ ...message, content: [{ type: "text", text: prefix }, ...message.content] }];
 }
 
-export function userText(message: PromptMessage | undefined): string {
-  return message?.role === "user" ? textOf(message.content) : "";
+export function userText(message: ModelMessage | undefined): string {
+  return message?.role === "user" ? sdkText(message.content) : "";
 }
 
 /** A message of the transcript; calls of tools and their results are left to the summary. */
-function promptOf(message: BaseMessage): PromptMessage[] {
-  return plainMessages([message]).map(({ role, content }): PromptMessage => {
+function modelMessages(message: BaseMessage): ModelMessage[] {
+  return plainMessages([message]).map(({ role, content }): ModelMessage => {
     if (role === "system") return { role, content };
     return { role, content: [{ type: "text", text: content }] };
   });
 }
 
-function recorded(message: PromptMessage): BaseMessage[] {
-  if (message.role === "user") return [new HumanMessage({ content: contentOf(message.content) })];
+function recordedMessages(message: ModelMessage): BaseMessage[] {
+  if (message.role === "user")
+    return [new HumanMessage({ content: modelContent(message.content) })];
   if (message.role === "assistant") return [assistantMessage(message.content)];
   if (message.role !== "tool") return [];
   return message.content.flatMap((part) =>
@@ -224,7 +225,7 @@ function recorded(message: PromptMessage): BaseMessage[] {
           name: part.toolName,
           content:
             part.output.type === "content"
-              ? contentOf(part.output.value)
+              ? modelContent(part.output.value)
               : asText("value" in part.output ? part.output.value : ""),
         })
       : [],
@@ -232,7 +233,7 @@ function recorded(message: PromptMessage): BaseMessage[] {
 }
 
 /** Of a prompt, or of what a model answers. */
-function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): AIMessage {
+function assistantMessage(parts: readonly (GeneratedStep | AssistantContent)[number][]): AIMessage {
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call") return [];
     return {
@@ -242,7 +243,7 @@ function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): 
       type: "tool_call" as const,
     };
   });
-  return new AIMessage({ content: contentOf(parts), tool_calls: calls });
+  return new AIMessage({ content: modelContent(parts), tool_calls: calls });
 }
 
 /** Providers give text, and models sometimes no JSON. */
@@ -257,14 +258,14 @@ function argumentsOf(input: unknown): Record<string, unknown> {
   }
 }
 
-function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
+function sdkText(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
   return parts
     .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : []))
     .join("\n");
 }
 
 /** Text where there are no files: the ids of recorded messages depend on it. */
-function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
+function modelContent(parts: Parameters<typeof sdkText>[0]): string | ContentBlock[] {
   const kept = parts.flatMap(({ ...part }): ContentBlock | ContentBlock[] => {
     // A thought, like the text of "reasoning".
     if (part.type === "reasoning-file") return [];
@@ -273,7 +274,7 @@ function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[]
       ? []
       : { type: "text", text: part.text };
   });
-  return kept.some(({ type }) => type !== "text") ? kept : textOf(kept);
+  return kept.some(({ type }) => type !== "text") ? kept : sdkText(kept);
 }
 
 function asText(value: unknown): string {

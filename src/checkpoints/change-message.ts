@@ -5,7 +5,7 @@ import { checkpointTableNames, existingTables } from "./checkpoint-names.js";
 import { type MessageChange, withMessageChanged } from "./message-in-json.rule.js";
 
 /** A state with a long conversation has some megabytes, and each checkpoint may have one. */
-const rowsAtOnce = 20;
+const statesPerBatch = 20;
 
 const storedValues = [
   { table: "checkpoint_blobs", column: "blob", isBytes: true },
@@ -47,8 +47,8 @@ async function changeColumn(
     select x.ctid::text as at from ${stored} x where x.thread_id = any (${names}::text[]) and ${hasId}`);
   const whole = isBytes ? sql`convert_from(x.${column}, 'UTF8')` : sql`x.${column}::text`;
   let count = 0;
-  for (let first = 0; first < found.length; first += rowsAtOnce) {
-    const places = found.slice(first, first + rowsAtOnce).map(({ at }) => at);
+  for (let first = 0; first < found.length; first += statesPerBatch) {
+    const places = found.slice(first, first + statesPerBatch).map(({ at }) => at);
     const rows = await tx.query<{ at: string; whole: string }>(sql`
       select x.ctid::text as at, ${whole} as whole from ${stored} x where x.ctid = any (${places}::tid[])`);
     for (const row of rows) {

@@ -45,6 +45,10 @@ export interface CheckpointsApi {
    * them stay the same. With `memory.checkpointer()` it may run beside graphs: only time travel to
    * a checkpoint that is being deleted can fail. With LangGraph's own saver, prune while no graph
    * runs.
+   * @example
+   * ```ts
+   * const { checkpoints } = await memory.checkpoints.prune({ scope: { userId: "ana" }, keepLast: 10 });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
@@ -59,7 +63,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** Rows deleted by one statement: some hundred milliseconds. */
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
   return {
@@ -82,14 +86,18 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
         pruned.threads += 1;
         const found = await findCheckpoints(db, name, timeOf(db, olderThan));
         const doomed = supersededCheckpoints(found, keepLast);
-        for (let from = 0; from < doomed.length; from += rowsAtOnce) {
+        for (let from = 0; from < doomed.length; from += rowsPerStatement) {
           signal?.throwIfAborted();
-          const gone = await deleteCheckpoints(db, name, doomed.slice(from, from + rowsAtOnce));
+          const gone = await deleteSuperseded(
+            db,
+            name,
+            doomed.slice(from, from + rowsPerStatement),
+          );
           pruned.checkpoints += gone.checkpoints;
           pruned.writes += gone.writes;
         }
         // Also deletes what an interrupted run left.
-        for (let rows = rowsAtOnce; rows === rowsAtOnce; pruned.blobs += rows) {
+        for (let rows = rowsPerStatement; rows === rowsPerStatement; pruned.blobs += rows) {
           signal?.throwIfAborted();
           rows = await deleteUnusedValues(db, name);
         }
@@ -164,7 +172,7 @@ export async function findCheckpoints(
     from ${schema}.checkpoints c where c.thread_id = ${name}`);
 }
 
-export async function deleteCheckpoints(
+export async function deleteSuperseded(
   db: Connection,
   name: string,
   rows: readonly CheckpointRow[],
@@ -194,7 +202,7 @@ async function deleteUnusedValues(db: Connection, name: string): Promise<number>
     delete from ${schema}.checkpoint_blobs d where d.ctid = any (array(
       select b.ctid from ${schema}.checkpoint_blobs b
       left join used u on u.checkpoint_ns = b.checkpoint_ns and u.channel = b.channel and u.version = b.version
-      where b.thread_id = ${name} and u.version is null limit ${rowsAtOnce}
+      where b.thread_id = ${name} and u.version is null limit ${rowsPerStatement}
     )) returning 1`);
   return rows.length;
 }

@@ -20,7 +20,7 @@ type WorkerFlags = MemoryFlags & {
 export const workerCommand: CliCommand = {
   name: "worker",
   description:
-    "do background work for all processes on this database, until a signal ends it; needs pg-boss",
+    "do background work for all processes on this database, until a signal ends it; needs pg-boss (on Citus see docs/workers.md)",
   examples: [["worker --model ./model.js --port 8788", "on as many machines as there is work for"]],
   flags: (command) =>
     withModel(withMemoryFlags(command))

@@ -10,7 +10,7 @@ import type { Scope } from "../scope/scope.js";
  */
 const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   setup: "itself",
-  memories: { list: "itself" },
+  memories: { list: "itself", count: "itself" },
   events: { count: "all", list: "all" },
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself" },
@@ -50,53 +50,54 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
 /** `memory`, where the statements of each call see one tenant. */
 export const isolatedMemory = (memory: Memory): Memory => isolated(memory, withoutScope) as Memory;
 
-type Call = (...args: never[]) => unknown;
+type MemoryCall = (...args: never[]) => unknown;
 
 /** The members of `Api` that have calls without a required scope; members without calls are "data". */
 export type WithoutScope<Api> = {
   readonly [Name in keyof Api as IsScoped<Api[Name]> extends true
     ? never
-    : Name]-?: Api[Name] extends Call
+    : Name]-?: Api[Name] extends MemoryCall
     ? "itself" | "all"
-    : Api[Name][keyof Api[Name]] extends Call
+    : Api[Name][keyof Api[Name]] extends MemoryCall
       ? WithoutScope<Api[Name]>
       : "data";
 };
 
-type IsScoped<Member> = Member extends Call
+type IsScoped<Member> = Member extends MemoryCall
   ? Parameters<Member>[0] extends { readonly scope: Scope }
     ? true
     : false
-  : Member[keyof Member] extends Call
+  : Member[keyof Member] extends MemoryCall
     ? [keyof WithoutScope<Member>] extends [never]
       ? true
       : false
     : false;
 
-type Table = Readonly<Record<string | symbol, unknown>>;
+type MethodTable = Readonly<Record<string | symbol, unknown>>;
 
-function isolated(api: object, table: Table): object {
+function isolated(api: object, table: MethodTable): object {
   const wrapped = Reflect.ownKeys(api).map((name) => {
     const member: unknown = Reflect.get(api, name);
     const reach = Object.hasOwn(table, name) ? table[name] : undefined;
     if (reach === "itself" || reach === "data") return [name, member];
-    if (typeof member === "function") return [name, isolatedCall(member as Call, reach === "all")];
-    return [name, isolated(member as object, (reach ?? {}) as Table)];
+    if (typeof member === "function")
+      return [name, isolatedCall(member as MemoryCall, reach === "all")];
+    return [name, isolated(member as object, (reach ?? {}) as MethodTable)];
   });
   return Object.fromEntries(wrapped);
 }
 
-type Run = <Result>(work: () => Result) => Result;
+type RunIsolated = <Result>(work: () => Result) => Result;
 
-function isolatedCall(call: Call, maySeeAll: boolean): Call {
+function isolatedCall(call: MemoryCall, maySeeAll: boolean): MemoryCall {
   return (...args) => {
     const run = runIn(args[0], maySeeAll);
     const result = run(() => call(...args));
-    return isIterable(result) ? iterateWithin(result, run) : result;
+    return isAsyncIterable(result) ? iterateWithin(result, run) : result;
   };
 }
 
-function runIn(input: unknown, maySeeAll: boolean): Run {
+function runIn(input: unknown, maySeeAll: boolean): RunIsolated {
   const { scope } = (input ?? {}) as { scope?: { tenantId?: unknown } };
   if (scope === undefined && maySeeAll) return acrossTenants;
   // The call itself checks the scope.
@@ -104,12 +105,15 @@ function runIn(input: unknown, maySeeAll: boolean): Run {
   return (work) => asTenant(typeof tenantId === "string" ? tenantId : undefined, work);
 }
 
-function isIterable(value: unknown): value is AsyncIterable<unknown> {
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 /** A generator runs in the context of whichever caller asks for its next item. */
-async function* iterateWithin(items: AsyncIterable<unknown>, run: Run): AsyncGenerator<unknown> {
+async function* iterateWithin(
+  items: AsyncIterable<unknown>,
+  run: RunIsolated,
+): AsyncGenerator<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   try {
     for (;;) {

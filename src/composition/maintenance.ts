@@ -26,9 +26,9 @@ import { keepTenancy } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
 import { sweepItems } from "../store/sweep-items.js";
 import { defineSummaries } from "../summaries/define-summaries.js";
-import { type Observe, reportWork } from "../turns/observe.js";
 import type { DueJob } from "../turns/remember.js";
 import { trimRecords } from "../usage/usage-statements.js";
+import { type Observe, reportWork } from "./observe.js";
 
 type Works = ReturnType<typeof defineWorks>;
 

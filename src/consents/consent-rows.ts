@@ -26,7 +26,7 @@ interface ConsentRow {
   readonly current: string | null;
 }
 
-function selected(db: Connection): Sql {
+function selectedRequest(db: Connection): Sql {
   return sql`${jsonRow(requestColumns, "c", { status: consentStatus(db) })} as request, ${currentValue(db)} as current`;
 }
 
@@ -90,7 +90,7 @@ export async function findConsent(
   id: string,
 ): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
-    select ${selected(db)} from ${db.schema}.consent_request c
+    select ${selectedRequest(db)} from ${db.schema}.consent_request c
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
   return row ? consentOf(row, scope) : null;
 }
@@ -106,7 +106,7 @@ export async function listConsents(
   const table = sql`${db.schema}.consent_request`;
   const bookmark = { table, alias: raw("c"), after, what: "a request" };
   const rows = await db.query<ConsentRow>(sql`
-    select ${selected(db)} from ${table} c
+    select ${selectedRequest(db)} from ${table} c
     where ${isVisible} and ${isAfter(bookmark)}
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
@@ -151,7 +151,7 @@ export async function askConsents(db: Connection, ask: ConsentAsk): Promise<Cons
       from due where c.ref = due.ref
       returning c.ref
     )
-    select ${selected(db)} from ${table} c
+    select ${selectedRequest(db)} from ${table} c
     where c.ref in (select ref from again union select ref from asked) and ${isPending}
     order by c.ref desc`);
   return rows.map((row) => consentOf(row, scope).request);

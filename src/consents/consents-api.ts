@@ -25,7 +25,7 @@ import {
   postponeConsent,
 } from "./consent-rows.js";
 
-const batchSize = 500;
+const requestsPerBatch = 500;
 
 /** Marks overdue requests as expired. */
 export function defineConsentExpiry(db: Database): Work {
@@ -33,7 +33,7 @@ export function defineConsentExpiry(db: Database): Work {
     kind: "consent-expiry",
     due: async () => ((await hasExpiredConsents(db)) ? [0] : []),
     run: firstOf(async () => {
-      while ((await expireConsents(db, batchSize)) === batchSize);
+      while ((await expireConsents(db, requestsPerBatch)) === requestsPerBatch);
     }),
   };
 }
@@ -45,12 +45,28 @@ export interface ConsentsApi {
   /**
    * Lists pending requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000).
    * Without a scope: everybody's, for operators.
+   * @example
+   * ```ts
+   * const waiting = await memory.consents.list({ scope: { userId: "ana" } });
+   * ```
    * @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
    * Approves a request, which writes the memory, or refuses it; the first decision wins. "later"
    * postpones it for a day.
+   * @example
+   * ```ts
+   * const [asked] = await memory.consents.list({ scope: { userId: "ana" } });
+   * if (asked)
+   *   await memory.consents.decide({
+   *     scope: { userId: "ana" },
+   *     id: asked.id,
+   *     decision: "approve",
+   *     actor: "user",
+   *     evidence: { quote: "Yes, remember it." },
+   *   });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` with who decided and when, `STALE_REVISION`,
    * `INVALID_INPUT`
    */
@@ -136,7 +152,7 @@ async function refuse(
   const { actor, via, evidence, reason } = decision;
   await db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);
-    await settle(tx, request, decision, null);
+    await settleRequest(tx, request, decision, null);
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     const changes = [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }];
     await applyChanges(tx, { ownerRef, scope, actor, step: "consent" }, { changes });
@@ -152,7 +168,7 @@ async function approve(
   await writeMemories(deps, {
     scope: request.scope,
     // The user's consent outranks every existing memory.
-    drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
+    drafts: [{ ...withEdit(draft, decision), confidence: 1, correction: true }],
     origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
     async finish(tx, [outcome]) {
       const memoryId = outcome?.id ?? null;
@@ -169,13 +185,13 @@ async function approve(
           `Memory ${memoryId} has that slot, and an operator approved it: remove it first, or refuse the request.`,
         );
       }
-      await settle(tx, request, decision, memoryId);
+      await settleRequest(tx, request, decision, memoryId);
     },
   });
 }
 
 /** The draft with the value also in its text, or else "The user's {key}: {value}." */
-function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
+function withEdit(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   if (text !== undefined) return { ...draft, text, value };
   if (value === undefined) return draft;
   const { text: old, value: was, key = "value" } = draft;
@@ -184,7 +200,7 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 }
 
 /** @throws MemoryError when the request is decided or expired, which undoes the transaction. */
-async function settle(
+async function settleRequest(
   tx: Connection,
   { id, scope }: ConsentRequest,
   { decision, actor, via, evidence, ifRevision }: Parsed,

@@ -31,10 +31,10 @@ interface PairRules {
 export function choosePairs(near: readonly StoredPair[], rules: PairRules): StoredPair[] {
   const pairs = new Map<string, StoredPair>();
   for (const each of near) {
-    const pair = inOrder(each);
+    const pair = inRefOrder(each);
     const name = `${pair.first.id} ${pair.second.id}`;
     const existing = pairs.get(name);
-    if (existing ? existing.similarity >= pair.similarity : !isOpen(pair, rules)) continue;
+    if (existing ? existing.similarity >= pair.similarity : !mayBeJudged(pair, rules)) continue;
     pairs.set(name, pair);
   }
   return [...pairs.values()].toSorted(
@@ -45,13 +45,13 @@ export function choosePairs(near: readonly StoredPair[], rules: PairRules): Stor
   );
 }
 
-function inOrder({ first, second, similarity }: StoredPair): StoredPair {
+function inRefOrder({ first, second, similarity }: StoredPair): StoredPair {
   return first.ref <= second.ref
     ? { first, second, similarity }
     : { first: second, second: first, similarity };
 }
 
-function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
+function mayBeJudged(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
   const { first, second, similarity } = pair;
   return (
     similarity >= leastSimilarity(first) &&

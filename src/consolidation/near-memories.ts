@@ -7,7 +7,7 @@ import { type IndexedWords, type NearRefs, nearByWords } from "./near-words.rule
 /** More than are linked, since mere similar wording often ranks first. */
 const maxPerMemory = 20;
 /** Per statement: takes a second or two with 20,000 memories of an owner and 384 dimensions. */
-const batchSize = 100;
+const memoriesPerStatement = 100;
 
 /**
  * Finds the facts and insights of an owner nearest to each of `refs`, of its kind and app, with a
@@ -30,12 +30,12 @@ export async function findNearMemories(
 ): Promise<NearRefs[]> {
   const { schema } = db;
   if (space === null) {
-    const words = await findWords(db, ownerRef);
+    const words = await findIndexedWords(db, ownerRef);
     return nearByWords(words, { refs: new Set(refs), least, most: maxPerMemory });
   }
   const found: NearRefs[] = [];
-  for (let from = 0; from < refs.length; from += batchSize) {
-    const batch = refs.slice(from, from + batchSize);
+  for (let from = 0; from < refs.length; from += memoriesPerStatement) {
+    const batch = refs.slice(from, from + memoriesPerStatement);
     // Compares all pairs: an exact search reads all vectors anyway.
     const near = await db.query<NearRefs & Record<string, unknown>>(sql`
     with own as materialized (
@@ -63,7 +63,7 @@ export async function findNearMemories(
 }
 
 /** For a comparison in code: joins take a hundred times as long. */
-async function findWords(
+async function findIndexedWords(
   { query, schema }: Connection,
   ownerRef: OwnerRef,
 ): Promise<IndexedWords[]> {

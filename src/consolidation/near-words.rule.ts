@@ -16,7 +16,7 @@ export interface NearRefs {
 }
 
 /** Words of this many memories are too common to find neighbours. */
-const common = 500;
+const tooCommon = 500;
 
 /**
  * Finds up to `most` neighbours of each of `refs` by their share of common words: `least`, with a
@@ -41,7 +41,7 @@ export function nearByWords(
     const own = counts[place] ?? new Map();
     const withRareWord = [...own.keys()].flatMap((word) => {
       const withWord = places.get(word) ?? [];
-      return withWord.length < common ? withWord : [];
+      return withWord.length < tooCommon ? withWord : [];
     });
     return [...new Set(withRareWord)]
       .filter((other) => other !== place && all[other]?.group === group)

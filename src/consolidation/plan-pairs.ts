@@ -22,7 +22,7 @@ export function planPairs(settled: readonly SettledPair[]): Partial<ChangeSet> {
     if (effect.action === "merge") {
       const { kept, gone } = effect;
       const { members, merged } = groups.get(kept.id) ?? { members: [kept], merged: kept };
-      const after = absorb(merged, gone);
+      const after = absorbRepeat(merged, gone);
       groups.set(kept.id, { members: [...members, gone], merged: after });
       sets.push(planMerge(pair, effect, after));
     }
@@ -43,7 +43,7 @@ type Effect<Action extends PairEffect["action"]> = Extract<PairEffect, { action:
  * Counts `gone` as a repeat of `kept`: a less trusted source raises neither confidence nor recency,
  * and an untrusted one gives no tags to another.
  */
-function absorb(kept: StoredMemory, gone: StoredMemory): StoredMemory {
+function absorbRepeat(kept: StoredMemory, gone: StoredMemory): StoredMemory {
   const isLessTrusted = gone.rank < kept.rank;
   const tags = givesWords(gone, kept) ? gone.tags : [];
   const confidence = isLessTrusted ? 0 : gone.confidence;

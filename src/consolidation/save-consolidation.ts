@@ -33,9 +33,9 @@ export async function saveConsolidation(
     await expireMemories(tx, { ownerRef, scope }, deps.config.lifecycle);
 
     // Decide the effects, and apply them.
-    const settled = await settle(tx, deps, work, { pairs, owner });
+    const settled = await decideEffects(tx, deps, work, { pairs, owner });
     const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
-    await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(eventOf) });
+    await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
 
     // Changed pairs are compared again.
     const isChanged = ({ effect }: SettledPair) =>
@@ -49,7 +49,7 @@ export async function saveConsolidation(
     await completeWork(tx, claim, { doneUntil });
     return settled;
   });
-  logOutcomes(deps, settled);
+  logSettled(deps, settled);
   return settled;
 }
 
@@ -57,7 +57,7 @@ export async function saveConsolidation(
  * Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed
  * memories.
  */
-async function settle(
+async function decideEffects(
   tx: Connection,
   { config }: ConsolidationRuntime,
   { ownerRef }: ConsolidationWork,
@@ -94,7 +94,12 @@ async function revisionDone(
   return Number(row?.revision ?? doneUntil);
 }
 
-function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["events"][number] {
+function settledEvent({
+  first,
+  effect,
+  vote,
+  similarity,
+}: SettledPair): ChangeSet["events"][number] {
   const { id: memoryId, category } = first;
   const about = { memoryId, category, similarity };
   const event = { step: "consolidation", op: "classify", ...about } as const;
@@ -104,7 +109,7 @@ function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["e
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
-function logOutcomes(
+function logSettled(
   { logger }: Pick<ConsolidationRuntime, "logger">,
   settled: readonly SettledPair[],
 ): void {

@@ -63,15 +63,15 @@ function order({ vote: { verdict } }: JudgedPair): number {
 
 function effectOf(pair: JudgedPair, gone: ReadonlySet<string>, rules: SettleRules): PairEffect {
   const { first, second, vote } = pair;
-  if (vote.verdict === "unrelated") return none(null);
-  if (gone.has(first.id) || gone.has(second.id)) return none("settled");
-  if (vote.verdict === "related") return pair.linked ? none(null) : { action: "link" };
-  if (!mayBeOne(first, second, rules.policy)) return none("details");
-  if (vote.verdict !== "same") return closing(pair, rules);
-  return mayMerge(first, second) ? merging(pair) : none("details");
+  if (vote.verdict === "unrelated") return noEffect(null);
+  if (gone.has(first.id) || gone.has(second.id)) return noEffect("settled");
+  if (vote.verdict === "related") return pair.linked ? noEffect(null) : { action: "link" };
+  if (!mayBeOne(first, second, rules.policy)) return noEffect("details");
+  if (vote.verdict !== "same") return closingOfEarlier(pair, rules);
+  return mayMerge(first, second) ? merging(pair) : noEffect("details");
 }
 
-function none(why: PairRefusal | null): PairEffect {
+function noEffect(why: PairRefusal | null): PairEffect {
   return { action: "none", why };
 }
 
@@ -81,7 +81,7 @@ function none(why: PairRefusal | null): PairEffect {
  */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = comparePreference(first, second) > 0 ? [first, second] : [second, first];
-  if (gone.key !== null && kept.key === null) return none("slot");
+  if (gone.key !== null && kept.key === null) return noEffect("slot");
   return { action: "merge", kept, gone };
 }
 
@@ -100,8 +100,8 @@ function comparePreference(one: StoredMemory, other: StoredMemory): number {
  * The later of two contradicting memories closes the earlier, like values of one slot: by date,
  * then source, then confidence. Never closes a memory that is pinned, trusted more, or sensitive.
  */
-function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
-  if ((first.key === null) !== (second.key === null)) return none("slot");
+function closingOfEarlier({ first, second }: StoredPair, rules: SettleRules): PairEffect {
+  if ((first.key === null) !== (second.key === null)) return noEffect("slot");
   const isInOrder =
     (first.validFrom.getTime() - second.validFrom.getTime() || first.ref - second.ref) <= 0;
   const [earlier, later] = isInOrder ? [first, second] : [second, first];
@@ -109,26 +109,29 @@ function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect 
   const decision = placeInSlot(repeated, { current: earlier, before: undefined, after: undefined });
   switch (decision.action) {
     case "replace":
-      return closed({ kept: later, gone: earlier, validTo: later.validFrom, split: null }, rules);
+      return closedPair(
+        { kept: later, gone: earlier, validTo: later.validFrom, split: null },
+        rules,
+      );
     case "keep":
-      return closed({ kept: earlier, gone: later, validTo: rules.now, split: null }, rules);
+      return closedPair({ kept: earlier, gone: later, validTo: rules.now, split: null }, rules);
     case "insert_closed": {
       const { until, split = null } = decision;
-      return closed({ kept: earlier, gone: later, validTo: until, split }, rules);
+      return closedPair({ kept: earlier, gone: later, validTo: until, split }, rules);
     }
     default:
-      return none(null);
+      return noEffect(null);
   }
 }
 
-function closed(
+function closedPair(
   closing: Omit<PairEffect & { action: "close" }, "action">,
   { consent }: SettleRules,
 ): PairEffect {
   const { kept, gone } = closing;
-  if (gone.rank > kept.rank) return none("believed");
-  if (gone.pinned) return none("pinned");
+  if (gone.rank > kept.rank) return noEffect("believed");
+  if (gone.pinned) return noEffect("pinned");
   if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent")
-    return none("consent");
+    return noEffect("consent");
   return { action: "close", ...closing };
 }

@@ -45,7 +45,7 @@ export interface OwnedThread {
   readonly checkpointThreadId: string | null;
 }
 
-type Row = { id: string; owned: boolean; name: string | null };
+type ClaimRow = { id: string; owned: boolean; name: string | null };
 
 /** Null for another scope's thread. One round trip. @throws MemoryError `BUSY` */
 export async function claimThread(
@@ -69,7 +69,7 @@ export async function findThread(
 ): Promise<OwnedThread | null | undefined> {
   const { scope, threadId } = address;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const [found] = await db.query<Row>(sql`
+  const [found] = await db.query<ClaimRow>(sql`
     select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
     from ${db.schema}.thread t
     where ${threadIs(tenantId, threadId)}`);
@@ -80,10 +80,10 @@ export async function findThread(
 async function tryClaim(
   db: Connection,
   { scope, threadId }: ThreadAddress,
-): Promise<Row | typeof collided> {
+): Promise<ClaimRow | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const [claimed] = await db.query<Row>(
+  const [claimed] = await db.query<ClaimRow>(
     sql`
     with ${threadAndOwner(db, { scope, threadId })},
     made as (
@@ -104,7 +104,7 @@ async function tryClaim(
   return claimed ?? collided;
 }
 
-function ownedThread({ id, name }: Row): OwnedThread {
+function ownedThread({ id, name }: ClaimRow): OwnedThread {
   return { threadRef: Number(id), checkpointThreadId: name };
 }
 

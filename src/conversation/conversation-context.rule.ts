@@ -1,5 +1,5 @@
 /** Longest summarised turn that is shown again; of a longer one, only the question. */
-export const mostTurnMessages = 50;
+export const maxTurnMessages = 50;
 
 export interface ContextSources<Item> {
   readonly gap: readonly Item[];
@@ -24,7 +24,7 @@ export interface ContextSources<Item> {
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastTurn, idOf, opensTurn } = sources;
-  const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
+  const state = mergedInOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
   const shown = shownOf({ ...sources, state });
   if (shown[0] && opensTurn(shown[0])) return shown;
   const shownIds = new Set(shown.map(idOf));
@@ -34,7 +34,7 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   const turn =
     asked < 0 ? lastTurn.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
   if (!turn.some(opensTurn)) return shown;
-  return [...(turn.length > mostTurnMessages ? turn.slice(0, 1) : turn), ...shown];
+  return [...(turn.length > maxTurnMessages ? turn.slice(0, 1) : turn), ...shown];
 }
 
 function shownOf<Item>(sources: ContextSources<Item>): Item[] {
@@ -88,7 +88,7 @@ function distinct<Item>(
 }
 
 /** A node may have reordered recorded messages. */
-function inOrder<Item>(
+function mergedInOrder<Item>(
   gap: readonly Item[],
   state: readonly Item[],
   idOf: (item: Item) => string | undefined,

@@ -24,7 +24,7 @@ export interface EndedThread {
   readonly endedReason: string | null;
 }
 
-export interface Ending extends EndedThread {
+export interface ThreadEnding extends EndedThread {
   readonly threadRef: number;
   readonly noteDue: boolean;
 }
@@ -57,7 +57,7 @@ export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,
   leavesNote: boolean,
-): Promise<Ending> {
+): Promise<ThreadEnding> {
   const { scope, threadId, afterTurn, ...end } = parseAddressed(
     endSchema,
     input,
@@ -78,7 +78,7 @@ export async function endThread(
 async function writeEnd(
   db: Connection,
   input: ThreadAddress & { reason: string | null; afterTurn: boolean; leavesNote: boolean },
-): Promise<Omit<Ending, "threadId"> | null | undefined> {
+): Promise<Omit<ThreadEnding, "threadId"> | null | undefined> {
   const { schema } = db;
   const { reason, afterTurn, leavesNote } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
@@ -155,14 +155,15 @@ export async function endAppThreads(
   for (let ended = atOnce; ended === atOnce; ) {
     const rows = await db.query<{ id: string; due: boolean }>(sql`
       with going_on as (
-        select t.id from ${schema}.thread t
+        -- Citus drops the whole statement if a condition of a part is false by its parameters alone.
+        select t.id, ${leaveNotes}::boolean as leaves_note from ${schema}.thread t
         where ${withinScope(scopeColumns(scope), "t")} and t.ended_at is null
         order by t.id limit ${atOnce} for no key update
       ),
       due as (
         update ${schema}.work k set retry_at = ${db.now()}
         from going_on g where k.thread_ref = g.id and k.kind = 'notes' and k.given_up_at is null
-          and k.attempts = 0 and k.retry_at is not null and ${leaveNotes}::boolean
+          and k.attempts = 0 and k.retry_at is not null and g.leaves_note
         returning k.thread_ref
       )
       update ${schema}.thread t set ended_at = ${db.now()}, ended_reason = ${endedReason}, closing_until = null

@@ -12,12 +12,12 @@ export type SaidIn = {
 
 /** The agent and run, if all of `said` share them. */
 export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
-  const agentId = common(said.map((each) => each.agentId));
-  const runId = common(said.map((each) => each.runId));
+  const agentId = sharedValue(said.map((each) => each.agentId));
+  const runId = sharedValue(said.map((each) => each.runId));
   return { ...(agentId && { agentId }), ...(runId && { runId }) };
 }
 
-export function common<Value>(values: readonly Value[]): Value | undefined {
+export function sharedValue<Value>(values: readonly Value[]): Value | undefined {
   const [first, ...others] = values;
   return others.every((other) => other === first) ? first : undefined;
 }

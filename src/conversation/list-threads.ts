@@ -65,7 +65,7 @@ export interface ListThreads extends Omit<z.input<typeof pageSchema>, "scope"> {
   readonly scope?: Scope | undefined;
 }
 
-type Row = Omit<Thread, "scope"> & ScopeRow;
+type ThreadRow = Omit<Thread, "scope"> & ScopeRow;
 
 /**
  * Most recently active first, without agents' threads.
@@ -80,7 +80,7 @@ export async function listThreads(db: Connection, input?: ListThreads): Promise<
   }));
 }
 
-function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promise<Row[]> {
+function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promise<ThreadRow[]> {
   const { scope, tenantId, since = null, until = null, state, limit, after, summarized } = page;
   const { schema } = db;
   const ofTenant =
@@ -89,7 +89,7 @@ function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promis
       : isId(sql`t.tenant_id`, tenantId);
   const failed = hasFailed(db);
   const states = { open: sql`t.ended_at is null`, ended: sql`t.ended_at is not null`, failed };
-  return db.query<Row>(sql`
+  return db.query<ThreadRow>(sql`
     select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
       (${said(db, sql`= 'user'`, sql`asc`, 120)}) ->> 'text' as title, ${failed} as failed,
       (${said(db, sql`in ('user', 'assistant')`, sql`desc`, 160)}) as last,

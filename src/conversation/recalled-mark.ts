@@ -154,7 +154,7 @@ export function memoryEnd(type: string, text: string): number {
   return end < 0 ? 0 : end + blockEnd.length;
 }
 
-const ownWords = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));
+const cleanersByType = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));
 
 /**
  * `message` without memory: itself if it has none, else a copy with the same id; null if all of it
@@ -164,7 +164,7 @@ export function saidMessage(message: BaseMessage): BaseMessage | null {
   const from = markedFrom(message);
   if (from === null) return null;
   const words =
-    from === undefined ? ownWords.get(message.getType()) : (text: string) => text.slice(from);
+    from === undefined ? cleanersByType.get(message.getType()) : (text: string) => text.slice(from);
   const own = ownContent(message.content, words);
   if (own === null) return isRecalled(message) ? null : message;
   if (typeof own === "string" ? own.trim() === "" : own.length === 0) return null;

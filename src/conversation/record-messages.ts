@@ -94,8 +94,8 @@ export async function recordMessages(
   return retryOn(
     ["23505", "23503"],
     async () => {
-      const [row] = await db.query<Row>(recordStatement(db, input), { prepare: true });
-      const { id, unsettled, ...thread } = row as Row;
+      const [row] = await db.query<RecordedRow>(recordStatement(db, input), { prepare: true });
+      const { id, unsettled, ...thread } = row as RecordedRow;
       if (unsettled) return collided;
       return id === null ? null : { ...thread, threadRef: Number(id) };
     },
@@ -103,7 +103,7 @@ export async function recordMessages(
   );
 }
 
-type Row = Omit<RecordedThread, "threadRef"> & {
+type RecordedRow = Omit<RecordedThread, "threadRef"> & {
   /** Whether another transaction is creating the owner or thread. */
   readonly unsettled: boolean;
   readonly id: string | null;

@@ -54,7 +54,7 @@ const roles: ReadonlyMap<string, MessageRole> = new Map([
 const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
-const longestIdBytes = 1_000;
+const maxIdBytes = 1_000;
 
 /**
  * A message of an export, already redacted. Its files are lines of text, so that the words of one
@@ -84,8 +84,8 @@ async function newMessageOf(
   const made = {
     messageId: messageId(kept),
     role,
-    actor: kept.name === undefined ? null : storable(kept.name),
-    text: storable(spokenText(kept)),
+    actor: kept.name === undefined ? null : withoutNul(kept.name),
+    text: withoutNul(spokenText(kept)),
     serialised,
     unsearched: searched.length - searchedLength(searched),
     check,
@@ -96,10 +96,10 @@ async function newMessageOf(
 
 function messageId({ id }: BaseMessage): string {
   if (id === undefined || id === "") return randomUUID();
-  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return id;
+  if (isStorable(id) && Buffer.byteLength(id) <= maxIdBytes) return id;
   throw new MemoryError(
     "INVALID_INPUT",
-    `A message id must be text of at most ${longestIdBytes} bytes without NUL characters or halves of surrogate ` +
+    `A message id must be text of at most ${maxIdBytes} bytes without NUL characters or halves of surrogate ` +
       `pairs: ${JSON.stringify(id.slice(0, 40))} is not.`,
   );
 }
@@ -110,13 +110,13 @@ function messageId({ id }: BaseMessage): string {
  */
 export function withStorableId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
-  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
+  if (isStorable(id) && Buffer.byteLength(id) <= maxIdBytes) return message;
   const digest = createHash("sha256").update(JSON.stringify(id)).digest("hex");
   return withFields(message, { id: `sha256:${digest}` });
 }
 
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
-const storable = (text: string) => text.replaceAll("\u0000", "");
+const withoutNul = (text: string) => text.replaceAll("\u0000", "");
 
 export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
   Array.isArray,
@@ -274,12 +274,12 @@ const idsOfOthers = new WeakMap<object, string>();
  */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
   return given.flatMap((each: BaseMessageLike, index) => {
-    const message = asMessage(each, index);
+    const message = toMessage(each, index);
     return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
   });
 }
 
-function asMessage(given: BaseMessageLike, index: number): BaseMessage {
+function toMessage(given: BaseMessageLike, index: number): BaseMessage {
   if (isBaseMessage(given)) return withId(given, given);
   try {
     if (

@@ -7,7 +7,7 @@ import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
-import type { MemoryOptions } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import {
@@ -48,10 +48,10 @@ export interface ChangedTranscript {
 
 type TranscriptRuntime = Runtime<{
   readonly lifecycle: { readonly purgeAfterMs: number };
-  readonly memories: MemoryOptions;
+  readonly memories: MemoriesSettings;
 }>;
 
-const mostCharacters = 1_000_000;
+const maxMessageCharacters = 1_000_000;
 
 const messageField = {
   scope: scopeField,
@@ -62,7 +62,7 @@ const messageField = {
 const removeSchema = z.strictObject(messageField);
 const replaceSchema = z.strictObject({
   ...messageField,
-  text: storableText.max(mostCharacters).and(nonBlank),
+  text: storableText.max(maxMessageCharacters).and(nonBlank),
 });
 
 /**
@@ -76,7 +76,7 @@ export async function removeMessage(
   input: MessageRemoval,
 ): Promise<ChangedTranscript> {
   const { messageId, actor, ...address } = parseAddressed(removeSchema, input, "message to remove");
-  const found = await findStored(deps.db, address, messageId);
+  const found = await findMessage(deps.db, address, messageId);
   return changeMessage(deps, { ...address, messageId, text: null }, found, async (tx, ownerRef) => {
     const thread = await blankMessage(tx, { ...found, ownerRef, messageId });
     const settling = { ...address, ownerRef, thread, actor, unread: null };
@@ -99,7 +99,7 @@ export async function replaceMessage(
 ): Promise<{ readonly changed: ChangedTranscript; readonly due: readonly Job[] }> {
   const asked = parseAddressed(replaceSchema, input, "replacement");
   const { messageId, text: given, actor, ...address } = asked;
-  const found = await findStored(deps.db, address, messageId);
+  const found = await findMessage(deps.db, address, messageId);
   if (found.role !== "user" && found.role !== "assistant")
     throw new MemoryError(
       "INVALID_INPUT",
@@ -125,7 +125,7 @@ interface StoredMessage {
   readonly serialised: string;
 }
 
-async function findStored(
+async function findMessage(
   db: Connection,
   address: ThreadAddress,
   messageId: string,

@@ -45,7 +45,7 @@ export async function closeEdited(
     const owner = await lockOwner(tx, scope);
     const thread = await findChanged(tx, { scope, threadId }, edits);
     const settling = { ownerRef: owner.ref, scope, threadId, thread, actor: "edit", unread: null };
-    return (await settleResting(tx, settling, closing(deps))).isAnything;
+    return (await settleResting(tx, settling, hiddenEnding(deps))).isAnything;
   });
 }
 
@@ -82,14 +82,16 @@ async function findChanged(
   return { threadRef: rows[0]?.ref ?? 0, messages };
 }
 
-const reason = "The message that it was learned from was edited.";
+const editedReason = "The message that it was learned from was edited.";
 
 /** Hides memories, so that they can be restored. */
-const closing = ({ config }: EditRuntime): Ending => ({
+const hiddenEnding = ({ config }: EditRuntime): Ending => ({
   states: ["active"],
   async end(tx, { threadId, ...by }, { memories, consents }) {
     const { actor } = by;
-    const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({ reason }));
+    const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({
+      reason: editedReason,
+    }));
     const changes = hidden.changes.map((change) => ({ ...change, threadId }));
     const settled = consents.map((id) => ({ id, status: "superseded", actor }) as const);
     await applyChanges(tx, { ...by, step: "remember" }, { ...hidden, changes, settled });
@@ -111,12 +113,16 @@ interface Edits extends ThreadAddress {
  */
 export async function recordEdits(deps: EditRuntime, tx: Connection, input: Edits) {
   const { threadRef, extracts, ...settling } = input;
-  const thread = await rewriteMessages(tx, input);
+  const thread = await storeEdits(tx, input);
   const said = thread.messages.flatMap(({ seq, role }) => (role === "user" ? seq : []));
   const unread = extracts && said.length > 0 ? Math.min(...said) - 1 : null;
   if (unread !== null)
     await markWork(tx, { kind: "facts", of: "thread", ref: threadRef }, { from: unread });
-  const { memoryIds } = await settleResting(tx, { ...settling, thread, unread }, closing(deps));
+  const { memoryIds } = await settleResting(
+    tx,
+    { ...settling, thread, unread },
+    hiddenEnding(deps),
+  );
   return { memoryIds, count: thread.messages.length, isUnread: unread !== null };
 }
 
@@ -151,7 +157,7 @@ export async function recordTurn(
 }
 
 /** Stores new words in the places of the old, with their search terms. */
-async function rewriteMessages(
+async function storeEdits(
   tx: Connection,
   {
     threadRef,

@@ -4,7 +4,7 @@ import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Ending, restsOnChanged, type Settling } from "./settle-resting.js";
 
-const reason = "The message that it was learned from was removed.";
+const removedReason = "The message that it was learned from was removed.";
 
 /** Deletes memories with their audit trail; an entry without words says who asked. */
 export const purging: Ending = {
@@ -23,7 +23,7 @@ export const purging: Ending = {
       ownerRef: String(ownerRef),
       scope,
       found: await findErasable(tx, sql`${isPurged} order by array_position(${ids}::uuid[], x.id)`),
-      audit: { actor, reason },
+      audit: { actor, reason: removedReason },
     });
   },
 };

@@ -1,7 +1,7 @@
 import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { MemoryOptions } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import {
   maxCharacters,
@@ -29,7 +29,10 @@ export interface EpisodeRule {
   readonly keepTurns: number;
 }
 
-export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptions): EpisodeRule {
+export function episodeRule({
+  episodeEveryTurns,
+  episodeKeepShare,
+}: MemoriesSettings): EpisodeRule {
   return {
     everyTurns: episodeEveryTurns,
     keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare),

@@ -125,7 +125,7 @@ export function leavesScript(source: string, text: string): boolean {
 const countOf = (pattern: RegExp, text: string) => text.match(pattern)?.length ?? 0;
 
 /** A memory in the prompt. */
-export interface ShownMemory {
+export interface PromptedMemory {
   readonly id: string;
   readonly category: string;
   readonly key: string | null;
@@ -135,14 +135,14 @@ export interface ShownMemory {
   readonly waits?: boolean | undefined;
 }
 
-export type KnownMemory = ShownMemory & Provenance;
+export type KnownMemory = PromptedMemory & Provenance;
 
 export interface FactRules {
   readonly policy: CategoryPolicy;
   /** The user's messages, in the order of the prompt. */
   readonly messages: readonly string[];
   /** Existing memories, in the order of the prompt. */
-  readonly known: readonly ShownMemory[];
+  readonly known: readonly PromptedMemory[];
   readonly minConfidence: number;
   readonly minImportance: number;
   readonly perMessage: number;
@@ -260,7 +260,7 @@ function slotOf({ key, value, relation }: FactCandidate) {
 function relationOf(
   { relation, target }: FactCandidate,
   slot: { readonly category: string; readonly key: string | null },
-  known: readonly ShownMemory[],
+  known: readonly PromptedMemory[],
 ): MemoryRelation | null {
   const memory = target === null ? undefined : known[target - 1];
   if (relation === "new" || !memory || memory.waits) return null;
@@ -300,7 +300,7 @@ function crowdedOut(
   const message = rules.removed?.messages[fact.message];
   if (message && wasRemoved(fact, message, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
-  if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
+  if (ofMessage.some((other) => isSameFact(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";
   return chosen.length >= rules.inAll ? "daily_cap" : null;
 }
@@ -329,7 +329,7 @@ function isRequested(
   );
 }
 
-function isSame(first: ChosenFact, second: ChosenFact): boolean {
+function isSameFact(first: ChosenFact, second: ChosenFact): boolean {
   if (contentHash(first.text) === contentHash(second.text)) return true;
   return first.key !== null && first.key === second.key && first.category === second.category;
 }

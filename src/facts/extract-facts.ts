@@ -14,7 +14,7 @@ import {
   type FactsRuntime,
   factCategories,
   factRelations,
-  type ShownMemory,
+  type PromptedMemory,
 } from "./choose-facts.rule.js";
 import type { RemovalCandidate } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
@@ -71,7 +71,7 @@ export interface ExtractInput {
     ExtractionMessage,
     "text" | "actor" | "saidAt" | "timeZone" | "before"
   >[];
-  readonly known: readonly Omit<ShownMemory, "id">[];
+  readonly known: readonly Omit<PromptedMemory, "id">[];
   readonly categories: readonly string[];
   readonly candidatesPerTurn: number;
 }
@@ -82,7 +82,7 @@ const knownCharacters = 200;
 const contextCharacters = 500;
 
 /** Defaults for fields that a model omits: the middle of the scales. */
-const omitted = { importance: 3, confidence: 0.5, message: 0 };
+const omittedDefaults = { importance: 3, confidence: 0.5, message: 0 };
 
 /**
  * Code checks the values, so that one invalid candidate does not spoil the others. Reasoning first
@@ -110,11 +110,11 @@ const schema = (categories: readonly string[]) =>
         text: z.string().describe("The fact as one self-contained sentence in the third person."),
         importance: z
           .number()
-          .default(omitted.importance)
+          .default(omittedDefaults.importance)
           .describe("0 (not worth keeping), 1 (trivia) to 5 (vital)."),
         confidence: z
           .number()
-          .default(omitted.confidence)
+          .default(omittedDefaults.confidence)
           .describe("0 to 1: how plainly the user said it."),
         relation: z.enum(factRelations).catch("new").describe("How it stands to `target`."),
         target: z
@@ -135,7 +135,10 @@ const schema = (categories: readonly string[]) =>
           .nullable()
           .catch(null)
           .describe("Where it was said, the day from which it holds: 2026-05-02."),
-        message: z.number().default(omitted.message).describe("Number of the message: 1, 2, …"),
+        message: z
+          .number()
+          .default(omittedDefaults.message)
+          .describe("Number of the message: 1, 2, …"),
         quote: z.string().default("").describe("The user's exact words in that message."),
       }),
     ),
@@ -143,7 +146,7 @@ const schema = (categories: readonly string[]) =>
       .array(
         z.object({
           memory: z.number(),
-          message: z.number().default(omitted.message),
+          message: z.number().default(omittedDefaults.message),
           quote: z.string().describe("The user's exact words that ask for it."),
         }),
       )
@@ -189,7 +192,7 @@ export async function extractFacts(
     name: "fact_extraction",
     schema: schema(input.categories),
     instructions: instructions(input.candidatesPerTurn),
-    input: [knownBlock(input.known), messagesBlock(input)].filter(Boolean).join("\n"),
+    input: [knownBlock(input.known), talkBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
     charge,
     onDropped: (items) => {
@@ -259,7 +262,7 @@ function knownBlock(known: ExtractInput["known"]): string {
   return block("known_memories", lines);
 }
 
-function messagesBlock({ messages }: ExtractInput): string {
+function talkBlock({ messages }: ExtractInput): string {
   const lines = messages.flatMap(({ text, actor, saidAt, timeZone, before }, index) => {
     const message = element(
       "message",

@@ -56,7 +56,7 @@ const maxSimilar = 25;
 const maxWaiting = 20;
 /** What a user's "thanks" may be an answer to: some ten turns. */
 const messagesBefore = 50;
-const mostResults = 10;
+const maxResults = 10;
 const resultCharacters = 4_000;
 /** Mostly none: they matter for retries and late work. */
 const maxRemoved = 500;
@@ -128,8 +128,8 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
   const { candidates } = await searchMemories(db, question, {
     ...visible,
-    limit: maxSimilar,
-    most: 0,
+    maxCandidates: maxSimilar,
+    maxHits: 0,
   });
   const similar = candidates
     .map(({ memory }) => memory)
@@ -150,7 +150,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   };
 }
 
-interface Row extends ScopeRow, Record<string, unknown> {
+interface ExtractionRow extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: number })[];
@@ -167,7 +167,7 @@ export async function findExtractionWork(
   claim: Claim,
 ): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
-  const [row] = await db.query<Row>(statement, { prepare: true });
+  const [row] = await db.query<ExtractionRow>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;
 }
 
@@ -232,7 +232,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       'toolResults', array(
         select left(r.content, ${resultCharacters}) from ${schema}.message r
         where r.thread_ref = t.id and r.seq >= p.seq - ${messagesBefore} and r.seq < p.seq and r.role in ('tool', 'other')
-        order by r.seq desc limit ${mostResults}
+        order by r.seq desc limit ${maxResults}
       )
     ) order by p.seq), '[]') from pending p where p.position <= ${messages}) as messages,
     (select count(*) from pending)::int as pending,
@@ -248,7 +248,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
   from thread t`;
 }
 
-function workOf(row: Row, { doneUntil }: Claim): ExtractionWork {
+function workOf(row: ExtractionRow, { doneUntil }: Claim): ExtractionWork {
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,

@@ -36,15 +36,15 @@ export async function saveFacts(
 ): Promise<WriteOutcome[]> {
   const { claim, work, removing } = input;
   const chosen = input.chosen.map((fact) => {
-    const { origin } = originOfWords(fact, { ...work, ...messageOf(fact, work) });
+    const { origin } = originOfWords(fact, { ...work, ...messageOfFact(fact, work) });
     return { ...fact, origin, statedByUser: fact.statedByUser && origin === "user" };
   });
   const outcomes = await writeMemories(deps, {
     scope: work.scope,
-    drafts: chosen.map((fact) => toDraft(fact, work)),
+    drafts: chosen.map((fact) => draftOfFact(fact, work)),
     grounds: chosen.map((fact) => {
       const { statedByUser: stated, relation, personal } = fact;
-      return { stated, relation, personal, turnsAgo: messageOf(fact, work).turnsAgo };
+      return { stated, relation, personal, turnsAgo: messageOfFact(fact, work).turnsAgo };
     }),
     origin: { actor: factsActor, step: "facts" },
     finish: async (tx, outcomes) => {
@@ -53,11 +53,11 @@ export async function saveFacts(
         scope: work.scope,
         actor: factsActor,
         step: "facts",
-        removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
+        removals: removing.map((removal) => ({ ...removal, ...sourceOfRemoval(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
       await completeWork(tx, claim, work);
-      await insertEvents(tx, eventsOf(input, outcomes));
+      await insertEvents(tx, factEvents(input, outcomes));
     },
   });
   logOutcomes(deps, work, outcomes);
@@ -105,23 +105,23 @@ function logDropped(
   }
 }
 
-function sourceOf(removal: ChosenRemoval, work: ExtractionWork) {
-  const { seq, agentId, runId } = messageOf(removal, work);
+function sourceOfRemoval(removal: ChosenRemoval, work: ExtractionWork) {
+  const { seq, agentId, runId } = messageOfFact(removal, work);
   return { seq, agentId, runId, threadId: work.threadId };
 }
 
-function messageOf(
+function messageOfFact(
   { message }: Pick<ChosenFact, "message">,
   { messages }: ExtractionWork,
 ): ExtractionMessage {
   return messages[message] as ExtractionMessage;
 }
 
-function toDraft(
+function draftOfFact(
   fact: ChosenFact & { readonly origin: MemoryOrigin },
   work: ExtractionWork,
 ): MemoryDraft {
-  const { seq, actor, agentId, runId, saidAt, timeZone } = messageOf(fact, work);
+  const { seq, actor, agentId, runId, saidAt, timeZone } = messageOfFact(fact, work);
   const {
     text,
     category,
@@ -153,7 +153,7 @@ function toDraft(
   };
 }
 
-function eventsOf(
+function factEvents(
   { work, chosen, rejected, kept }: ValidatedFacts,
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
@@ -161,7 +161,7 @@ function eventsOf(
   const event = { scope, threadId, step: "facts", op: "classify" } as const;
   return [
     ...chosen.map((fact, index) => {
-      const { agentId, runId } = messageOf(fact, work);
+      const { agentId, runId } = messageOfFact(fact, work);
       const { category, trimmed } = fact;
       return { ...event, agentId, runId, category, ...classified(outcomes[index], trimmed) };
     }),

@@ -13,9 +13,9 @@ export interface FactMaterial {
 }
 
 /** A text rests on a source that has half of its words. */
-const leastShare = 0.5;
+const minShare = 0.5;
 /** Characters of a slot's sentence besides its key and value: "The user's favourite … is …". */
-const frameCharacters = 30;
+const slotFrameCharacters = 30;
 
 /**
  * Whose words a fact has: the user's, unless a file, a tool's result or a less trusted memory has
@@ -26,7 +26,7 @@ export function originOfWords(
   { text: message, toolResults, known }: FactMaterial,
 ): Provenance {
   const { own, references } = splitReferences(message);
-  const isShort = text.length <= `${key}${value}`.length + frameCharacters;
+  const isShort = text.length <= `${key}${value}`.length + slotFrameCharacters;
   if (value !== null && isShort && findQuote(own, value) !== null) return provenanceOf("user");
   const said = wordsFrom(text, own);
   const others = [
@@ -35,7 +35,7 @@ export function originOfWords(
     ...known.map((memory) => ({ ...memory, text: `${memory.text} ${memory.value ?? ""}` })),
   ].filter((other) => {
     const share = wordsFrom(text, other.text);
-    return share >= leastShare && share > said;
+    return share >= minShare && share > said;
   });
   return leastTrusted(provenanceOf("user"), ...others);
 }

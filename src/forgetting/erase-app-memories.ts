@@ -5,7 +5,12 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { type AuditEntry, eraseMemoryRows, findErasable, lockOwnerRow } from "./erase-memories.js";
+import {
+  type AuditEntry,
+  eraseMemoryRows,
+  findErasable,
+  lockExistingOwner,
+} from "./erase-memories.js";
 
 /** Which of an app's own memories to delete for good. */
 export interface ErasedKinds extends AuditEntry {
@@ -23,7 +28,7 @@ export interface Purged {
 }
 
 /** Memories per transaction, which blocks the owner's writers. */
-const batchSize = 500;
+const memoriesPerBatch = 500;
 
 /**
  * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail
@@ -39,17 +44,17 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   const purged = { deletedCount: 0, hiddenCount: 0 };
   for (;;) {
     const batch = await db.transaction(async (tx) => {
-      if (!(await lockOwnerRow(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
-      const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${batchSize}`);
+      if (!(await lockExistingOwner(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
+      const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${memoriesPerBatch}`);
       const refs = found.map(({ ref }) => ref);
       const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);
       if (found.length > 0) await eraseMemoryRows(tx, { ownerRef, scope, found, audit: input });
-      if (found.length < batchSize) await eraseTraces(tx, ownerRef, input);
+      if (found.length < memoriesPerBatch) await eraseTraces(tx, ownerRef, input);
       return counts;
     });
     purged.deletedCount += batch.deletedCount;
     purged.hiddenCount += batch.hiddenCount;
-    if (batch.deletedCount + batch.hiddenCount < batchSize) return purged;
+    if (batch.deletedCount + batch.hiddenCount < memoriesPerBatch) return purged;
   }
 }
 

@@ -27,7 +27,7 @@ import {
   eraseRecordBatch,
   threadsPerBatch,
 } from "./erase-batches.js";
-import { lockOwnerRow } from "./erase-memories.js";
+import { lockExistingOwner } from "./erase-memories.js";
 import {
   addCounts,
   checkpointTables,
@@ -151,7 +151,7 @@ async function erase(
   // What would go: the answer of a dry run, and the total of its progress otherwise.
   const preview = await previewForget(db, scope, thread);
   if (options.dryRun) return preview;
-  const run: Run = {
+  const run: ForgetRun = {
     ...options,
     db,
     scope,
@@ -182,14 +182,18 @@ async function erase(
   return { removed: run.removed, total, sharedThreads: [...run.shared].toSorted(), complete };
 }
 
-interface Run extends BatchOptions, Pick<ForgetInput, "onProgress" | "signal"> {
+interface ForgetRun extends BatchOptions, Pick<ForgetInput, "onProgress" | "signal"> {
   readonly db: Database;
   readonly expected: number;
   readonly removed: RowCounts;
 }
 
 /** False when others write faster than it deletes. */
-async function eraseAll(run: Run, erasure: ErasureScope, eraseBatch: EraseBatch): Promise<boolean> {
+async function eraseAll(
+  run: ForgetRun,
+  erasure: ErasureScope,
+  eraseBatch: EraseBatch,
+): Promise<boolean> {
   const { expected, removed } = run;
   const maxTransactions = 20 + expected / Math.min(run.batchSize, threadsPerBatch / 2);
   for (let count = 0; count < maxTransactions; count++) {
@@ -207,11 +211,14 @@ async function eraseAll(run: Run, erasure: ErasureScope, eraseBatch: EraseBatch)
  * If nothing is left, deletes the owner of a whole scope, and records the event. False when rows
  * are left.
  */
-async function finishErasure({ db, scope, removed }: Run, erasure: ErasureScope): Promise<boolean> {
+async function finishErasure(
+  { db, scope, removed }: ForgetRun,
+  erasure: ErasureScope,
+): Promise<boolean> {
   const { ownerRef, thread, whole } = erasure;
   const erased = await transaction(db, async (tx) => {
     const { schema } = tx;
-    if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
+    if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
     const isItem = sql`exists (select from ${schema}.store_item x where ${hasScope(erasure)})`;
     const [row] = await tx.query<{ remains: boolean }>(sql`
       select exists (select from ${schema}.memory x where ${hasMemory(tx, erasure)})

@@ -87,12 +87,12 @@ function checkInsight(
   return { text, tags: tagsOf(tags), importance, confidence, evidence: cited, trimmed };
 }
 
-const maxTags = 5;
-const maxTagCharacters = 40;
+const maxInsightTags = 5;
+const maxInsightTagCharacters = 40;
 
 function tagsOf(tags: readonly string[]): string[] {
   const plain = tags.map((tag) => onOneLine(visibleText(storable(tag))).trim());
   return [...new Set(plain)]
-    .filter((tag) => tag !== "" && tag.length <= maxTagCharacters)
-    .slice(0, maxTags);
+    .filter((tag) => tag !== "" && tag.length <= maxInsightTagCharacters)
+    .slice(0, maxInsightTags);
 }

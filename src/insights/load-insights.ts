@@ -57,7 +57,7 @@ export async function loadInsights(
   if (!row.isNew || row.sources.length === 0) return skipWork(db, claim, nothing, "nothing_new");
   if (row.waitsUntil !== null) return deferWork(db, claim, row.waitsUntil);
   const sources = row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) }));
-  const recent = endOf(row.recent);
+  const recent = recentEnd(row.recent);
   const recentThreadId = recent.length === 0 ? null : row.recentThreadId;
   return { scope, ownerRef: claim.ref, doneUntil, at: row.at, sources, recent, recentThreadId };
 }
@@ -147,7 +147,7 @@ async function findMaterial(
  * The last `recentCharacters` of `messages`, without recalled memories, which are not new
  * statements.
  */
-function endOf(messages: readonly RecentMessage[]): RecentMessage[] {
+function recentEnd(messages: readonly RecentMessage[]): RecentMessage[] {
   const kept: RecentMessage[] = [];
   let remaining = recentCharacters;
   for (const { role, text } of messages.toReversed()) {

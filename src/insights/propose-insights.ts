@@ -77,7 +77,7 @@ export async function proposeInsights(
       name: "user_insights",
       schema,
       instructions: instructions(most, benignCategories(config.consent)),
-      input: [memoriesBlock(work), conversationBlock(work)].filter(Boolean).join("\n"),
+      input: [memoriesBlock(work), recentBlock(work)].filter(Boolean).join("\n"),
       timeoutMs: config.upkeep.timeoutMs,
       charge,
       omissions,
@@ -106,7 +106,7 @@ function memoriesBlock({ sources }: InsightsWork): string {
   return block("memories", lines);
 }
 
-function conversationBlock({ recent }: InsightsWork): string {
+function recentBlock({ recent }: InsightsWork): string {
   const lines = recent.map(({ role, text }) => element("message", { role }, text));
   return lines.length === 0 ? "" : block("conversation", lines);
 }

@@ -34,12 +34,12 @@ export async function saveInsights(
   const { claim, work, chosen, rejected } = input;
   const outcomes = await writeMemories(deps, {
     scope: work.scope,
-    drafts: chosen.map((insight) => toDraft(insight, work)),
+    drafts: chosen.map((insight) => draftOfInsight(insight, work)),
     origin: { actor: analyst, step: "insights" },
     finish: async (tx, outcomes) => {
       await linkEvidence(tx, work, chosen, outcomes);
       await completeWork(tx, claim, { doneUntil: work.doneUntil, at: work.at });
-      await insertEvents(tx, eventsOf(input, outcomes));
+      await insertEvents(tx, insightEvents(input, outcomes));
     },
   });
   const memoryIds = outcomes.flatMap(({ id }) => id ?? []);
@@ -48,7 +48,7 @@ export async function saveInsights(
   return outcomes;
 }
 
-function toDraft(insight: ChosenInsight, { recentThreadId }: InsightsWork): MemoryDraft {
+function draftOfInsight(insight: ChosenInsight, { recentThreadId }: InsightsWork): MemoryDraft {
   const { text, tags, importance, confidence, category, evidence } = insight;
   const threads = new Set(evidence.map(({ threadId }) => threadId));
   if (recentThreadId !== null) threads.add(recentThreadId);
@@ -108,7 +108,7 @@ async function linkEvidence(
   await applyChanges(tx, { ownerRef, scope, actor: analyst, step: "insights" }, { links, changes });
 }
 
-function eventsOf(
+function insightEvents(
   { work, chosen, rejected }: CheckedInsights,
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {

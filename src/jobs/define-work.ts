@@ -90,7 +90,7 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
     // A row is leased only now: a lease would expire while the job waits.
     async run(refs: number[], within: Within) {
       const take = (some: readonly number[]) => takeWork(db, { kind, of }, some, leaseMs);
-      const asked = refs.slice(0, mostAsked);
+      const asked = refs.slice(0, maxAsked);
       const first = await take(asked);
       // Other jobs of this process share the list.
       refs.splice(0, refs.indexOf(first?.ref ?? (asked.at(-1) as number)) + 1);
@@ -106,7 +106,7 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
 }
 
 /** One statement passes over so many that other workers have. */
-const mostAsked = 64;
+const maxAsked = 64;
 
 async function findThreadRef({ db }: JobRuntime, address: ThreadAddress): Promise<number | null> {
   const threadId = parseThreadId(address.threadId);

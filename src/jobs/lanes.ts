@@ -2,7 +2,7 @@ export type Lanes = ReturnType<typeof createLanes>;
 
 interface LanesSettings {
   /** Most lanes at once. */
-  readonly most: number;
+  readonly max: number;
   /** Whether a list of so many refs may not be all that is due. */
   readonly limit: number;
   /** How long a list is followed before the lanes look again. */
@@ -19,7 +19,7 @@ interface LanesSettings {
  * Does the due work of one kind: each lane does one job after the other, in the order of a list
  * that all lanes share. They look again when the list is old, or at its end if there may be more.
  */
-export function createLanes({ most, limit, freshMs, look, run, open }: LanesSettings) {
+export function createLanes({ max, limit, freshMs, look, run, open }: LanesSettings) {
   let refs: number[] = [];
   let isAll = true;
   let freshUntil = 0;
@@ -33,7 +33,7 @@ export function createLanes({ most, limit, freshMs, look, run, open }: LanesSett
     // Looking at a large backlog takes a twentieth of the time at most.
     const now = performance.now();
     freshUntil = now + Math.max(freshMs, 20 * (now - lookedAt));
-    while (!stopped && count < Math.min(most, refs.length)) {
+    while (!stopped && count < Math.min(max, refs.length)) {
       count++;
       void open(lane).then(() => count--);
     }
@@ -63,7 +63,7 @@ export function createLanes({ most, limit, freshMs, look, run, open }: LanesSett
   return {
     /** Replaces the list. @param lookedAt when the look for it began */
     follow,
-    isFree: () => count < most,
+    isFree: () => count < max,
     stop(): void {
       stopped = true;
     },

@@ -1,4 +1,4 @@
-import { longestTimerMs } from "../clock.js";
+import { maxTimerMs } from "../clock.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants, currentTenancy } from "../postgres/isolation.js";
 import type { Work } from "./define-work.js";
@@ -37,7 +37,7 @@ export function createSweeper(sweep: () => void, everyMs: number) {
   let stopped = false;
   return {
     wakeIn(delayMs: number) {
-      const at = Math.ceil((performance.now() + Math.min(delayMs, longestTimerMs - 1_000)) / 1_000);
+      const at = Math.ceil((performance.now() + Math.min(delayMs, maxTimerMs - 1_000)) / 1_000);
       if (stopped || timers.has(at)) return;
       const wake = () => {
         timers.delete(at);
@@ -47,7 +47,7 @@ export function createSweeper(sweep: () => void, everyMs: number) {
     },
     start() {
       if (interval || stopped) return;
-      interval = setInterval(sweep, Math.min(everyMs, longestTimerMs)).unref();
+      interval = setInterval(sweep, Math.min(everyMs, maxTimerMs)).unref();
       sweep();
     },
     stop() {

@@ -8,7 +8,7 @@ import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { block, element } from "../text/prompt-text.js";
 import { searchTextOf } from "../text/search-text.js";
 
-interface Forgotten {
+interface ForgottenWords {
   readonly text: string;
   readonly value: string | null;
   readonly quote: string | null;
@@ -19,7 +19,7 @@ const instruction = `
 Leave out what a user asks to forget or delete, and that the user or the assistant said so.
 Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
 
-const mostForgotten = 100;
+const maxForgotten = 100;
 
 /**
  * What a model must omit from `messages` and earlier texts: memories the user had removed, not
@@ -39,7 +39,7 @@ export async function findOmissions(
     return [`${text} ${value ?? ""}`, quote ?? "", request ?? ""];
   });
   const given = [textOf(messages), ...before].join("\n");
-  const [instructionWords = none, givenWords = none, ...facts] = await wordsOf(db, [
+  const [instructionWords = noWords, givenWords = noWords, ...facts] = await termsOf(db, [
     instruction,
     given,
     ...texts,
@@ -50,9 +50,15 @@ export async function findOmissions(
   const last = Math.max(-1, ...marked);
   const other = messages.filter(({ seq }) => !marked.has(seq));
   const since = other.filter(({ seq }) => seq > last);
-  const [otherWords = none, laterWords = none] = await wordsOf(db, [textOf(other), textOf(since)]);
+  const [otherWords = noWords, laterWords = noWords] = await termsOf(db, [
+    textOf(other),
+    textOf(since),
+  ]);
   const forgotten = removed.map(({ text }, index) => {
-    const [memory = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
+    const [memory = noWords, quote = noWords, request = noWords] = facts.slice(
+      3 * index,
+      3 * index + 3,
+    );
     const its = [...memory].filter(
       (word) => !instructionWords.has(word) && !kept.has(word) && !laterWords.has(word),
     );
@@ -68,7 +74,7 @@ export async function findOmissions(
     instruction,
     input: mentioned.length === 0 ? "" : block("forgotten", mentioned),
     async repeats(texts) {
-      const [answer = none] = await wordsOf(db, [texts.join("\n")]);
+      const [answer = noWords] = await termsOf(db, [texts.join("\n")]);
       // Unmentioned words ("the customer") may be unrelated; more than half of them are not.
       return forgotten.some(
         ({ words, named }) =>
@@ -102,12 +108,12 @@ export async function isUnread(
   return rows.length > 0;
 }
 
-const none: ReadonlySet<string> = new Set();
+const noWords: ReadonlySet<string> = new Set();
 
-async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]> {
+async function findForgotten(db: Connection, scope: Scope): Promise<ForgottenWords[]> {
   const { schema } = db;
   const { appId = "" } = scope;
-  return db.query<Forgotten & Record<string, unknown>>(sql`
+  return db.query<ForgottenWords & Record<string, unknown>>(sql`
     with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
     select h.old ->> 'text' as text, h.old ->> 'value' as value, coalesce(m.evidence, (
         select string_agg(g.content, ' ') from ${schema}.message g
@@ -118,7 +124,7 @@ async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]>
       select * from ${schema}.history h
       where h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted' and not h.new ? 'by'
         and h.app_id in ('', ${appId})
-      order by h.created_at desc limit ${mostForgotten}
+      order by h.created_at desc limit ${maxForgotten}
     ) h
     left join ${schema}.memory m on m.id = h.memory_id
     where m.state = 'soft_deleted' or m.id is null
@@ -147,7 +153,7 @@ async function findKept(
   return { kept: new Set(row?.kept), marked: new Set(row?.marked) };
 }
 
-async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
+async function termsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const terms: string[] = [];
   for (const text of texts) terms.push(await searchTextOf(text));
   const rows = await db.query<{ words: string[] }>(sql`

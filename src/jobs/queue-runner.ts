@@ -42,13 +42,13 @@ interface QueueRunnerDeps extends RunnerDeps {
 }
 
 /** Pieces of a kind that a call of `upkeep` counts at most. */
-const mostCounted = 2_000;
+const maxCounted = 2_000;
 
 /** Puts wake-ups in queues; once `work` is called, does what is due. */
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { db, works, logger } = deps;
   const wakeUps = createWakeUps(db, deps.option, logger);
-  const look = createLook(db, mostCounted);
+  const look = createLook(db, maxCounted);
   let worker: ReturnType<typeof createWorker> | undefined;
   let stopped = false;
   return {

@@ -135,7 +135,7 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
   const lanes = new Map<WorkKind, Lanes>();
   for (const work of works) {
     const settings = {
-      most: concurrency,
+      max: concurrency,
       limit: repeats ? limit : Number.POSITIVE_INFINITY,
       freshMs,
       look: () => look(work, "interval"),

@@ -18,7 +18,7 @@ export interface Failure {
   readonly isFinal?: boolean;
 }
 
-const mostOutputCharacters = 100_000;
+const maxOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
   const { cause } = Object(error) as { readonly cause?: unknown };
@@ -30,7 +30,7 @@ export function toFailure(error: unknown): Failure {
         ? "LEASE_LOST"
         : "UNEXPECTED",
     message: errorLine(error),
-    output: unusable && storable(unusable.output.slice(0, mostOutputCharacters)),
+    output: unusable && storable(unusable.output.slice(0, maxOutputCharacters)),
     isFinal: unusable?.isRefusal === true,
   };
 }
@@ -74,7 +74,7 @@ export async function settleFailure<Found extends LoadedWork>(
   try {
     if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
-      await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
+      await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
       await of.steps.fail?.(deps.db, claim, work);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
@@ -110,16 +110,16 @@ export async function putOff<Found extends LoadedWork>(
   const until = paused ?? (of.policy.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
   await deferWork(db, claim, until);
-  const { name, fields } = described(of, claim, work);
+  const { name, fields } = failedWork(of, claim, work);
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
   if (paused) onRetry(paused.getTime() - clock().getTime());
-  else await insertEvent(db, eventOf(of.kind, work, "skipped", "LOW_ENERGY"));
+  else await insertEvent(db, failureEvent(of.kind, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
-const shortestWaitMs = 1_000;
+const minWaitMs = 1_000;
 
 async function tryAgain<Found extends LoadedWork>(
   deps: JobRuntime,
@@ -128,21 +128,18 @@ async function tryAgain<Found extends LoadedWork>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of.policy;
-  const waitMs = Math.max(
-    work ? 0 : shortestWaitMs,
-    retryDelayMs(claim.attempt, tries.retryDelayMs),
-  );
+  const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
   const retryMs = isLast ? null : waitMs;
   await deps.db.transaction(async (tx) => {
     await failWork(tx, claim, { error: failure.message, retryMs });
     await of.steps.fail?.(tx, claim, work);
   });
-  const { name, fields: about } = described(of, claim, work);
+  const { name, fields: about } = failedWork(of, claim, work);
   const fields = { ...about, code: failure.code, retryMs };
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
   deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
   // Omits the message: some providers quote the prompt.
-  if (work) await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
+  if (work) await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
@@ -161,15 +158,15 @@ async function giveUp<Found extends LoadedWork>(
       error: failure.message,
       output,
     });
-    await insertEvent(tx, eventOf(of.kind, work, "error", "DEAD_LETTER"));
+    await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
   });
-  const { name, fields } = described(of, claim, work);
+  const { name, fields } = failedWork(of, claim, work);
   const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
   deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }
 
-function described<Found extends LoadedWork>(
+function failedWork<Found extends LoadedWork>(
   { kind }: Definition<Found>,
   { ref, attempt }: Claim,
   work: Found | null,
@@ -183,7 +180,7 @@ function described<Found extends LoadedWork>(
   return { name, fields: { ...place, startSeq, endSeq } };
 }
 
-function eventOf(
+function failureEvent(
   step: ModelWorkKind,
   { scope, threadId }: LoadedWork,
   status: "error" | "skipped",

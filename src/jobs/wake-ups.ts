@@ -3,9 +3,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import { checkPeer, refuseMissing } from "../peers.js";
+import { distributesSchemas } from "../postgres/citus.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
+import { askOf } from "../postgres/session-settings.js";
 import { type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /** The part of pg-boss 10.4 and 12 in use: programs without pg-boss need no declarations. */
@@ -205,11 +207,27 @@ async function startBoss(
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   try {
     await boss.start();
+  } catch (error) {
+    throw (await isRefusedByCitus(db, error)) ? refusedByCitus(error) : error;
   } finally {
     await refuseOtherTables(boss, options.schema);
   }
   return boss;
 }
+
+/** pg-boss makes its tables by several commands in one statement. */
+async function isRefusedByCitus(db: Database, error: unknown): Promise<boolean> {
+  if (errorCodeOf(error) !== "42601") return false;
+  return db.withClient((client) => distributesSchemas(askOf(client)));
+}
+
+const refusedByCitus = (cause: unknown) =>
+  new MemoryError(
+    "INVALID_INPUT",
+    "Citus cannot distribute pg-boss's tables. Keep them on the coordinator: end the connection string with " +
+      "?options=-c%20citus.enable_schema_based_sharding%3Doff",
+    { cause },
+  );
 
 /** The newest tables of pg-boss 10. Version 12 does not bring them up to date. */
 const newestTablesOf10 = 24;

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
-import { lockOwnerRow } from "../forgetting/erase-memories.js";
+import { lockExistingOwner } from "../forgetting/erase-memories.js";
 import { firstOf, type Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
@@ -24,7 +24,7 @@ type LifecycleRuntime = Pick<
   "db" | "config"
 >;
 
-const everyMs = 3_600_000;
+const ageingEveryMs = 3_600_000;
 /** Rows of one owner per transaction, which blocks its writers for some 50 ms. */
 export const batchRows = 500;
 
@@ -36,7 +36,7 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
   const options = config.lifecycle;
   return {
     kind: "lifecycle",
-    everyMs,
+    everyMs: ageingEveryMs,
     due: (limit) => findOwners(db, options, limit),
     run: firstOf(async (ownerRef) => {
       const [owner] = await db.query<ScopeRow>(
@@ -50,12 +50,12 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
 
       // Hide what has expired.
       const { purgeAfterMs } = options;
-      await inBatches(db, ownerRef, (tx) =>
+      await repeatBatches(db, ownerRef, (tx) =>
         expireMemories(tx, by, { purgeAfterMs, limit: batchRows }),
       );
 
       // Hide what was not used for long.
-      await inBatches(db, ownerRef, async (tx) => {
+      await repeatBatches(db, ownerRef, async (tx) => {
         const aged = await findOwned(tx, ownerRef, isAged(tx, options), inBatch);
         const hidden = hideMemories(aged, options, "TTL", ({ lastAccessedAt }) => ({
           lastAccessedAt,
@@ -65,7 +65,7 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
       });
 
       // Purge what was hidden long ago.
-      await inBatches(db, ownerRef, async (tx) => {
+      await repeatBatches(db, ownerRef, async (tx) => {
         const due = await findOwned(tx, ownerRef, isDueForPurge(tx), inBatch);
         const changes = due.map((memory) =>
           changeOf(memory, "DELETE", {
@@ -84,7 +84,7 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
 /**
  * Repeats `batch`, which takes at most `batchRows`, under the owner's lock until it returns fewer.
  */
-export async function inBatches(
+export async function repeatBatches(
   db: Database,
   ownerRef: OwnerRef,
   batch: (tx: Connection) => Promise<number>,
@@ -92,7 +92,7 @@ export async function inBatches(
   for (;;) {
     const done = await db.transaction(async (tx) => {
       // `lockOwner` would recreate an owner that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(tx) : 0;
+      return (await lockExistingOwner(tx, String(ownerRef))) ? batch(tx) : 0;
     });
     if (done < batchRows) return;
   }

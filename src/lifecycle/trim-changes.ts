@@ -3,7 +3,7 @@ import { dayMs } from "../clock.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { batchRows, inBatches } from "./lifecycle.js";
+import { batchRows, repeatBatches } from "./lifecycle.js";
 
 /** Half a year: threads in use have seen older changes. The audit trail keeps everything. */
 const keepChangesMs = 180 * dayMs;
@@ -14,7 +14,7 @@ export async function trimOldChanges(db: Database): Promise<void> {
     const owners = await db.query<{ ref: OwnerRef }>(sql`
       select distinct c.owner_ref::float8 as ref from ${db.schema}.change_log c
       where ${isOld(db)} limit ${ownersPerQuery}`);
-    for (const { ref } of owners) await inBatches(db, ref, (tx) => trimChanges(tx, ref));
+    for (const { ref } of owners) await repeatBatches(db, ref, (tx) => trimChanges(tx, ref));
     if (owners.length < ownersPerQuery) return;
   }
 }

@@ -57,7 +57,7 @@ export async function askCompaction(
       instructions: instructions(notes.length, app.limit),
       input: block(
         "notes",
-        notes.map((note, index) => noteLine(note, index, config.retrieval.timeZone)),
+        notes.map((note, index) => numberedNote(note, index, config.retrieval.timeZone)),
         {
           app: app.name,
         },
@@ -68,7 +68,7 @@ export async function askCompaction(
   return proposed;
 }
 
-function noteLine(note: MemoryItem, index: number, timeZone: string): string {
+function numberedNote(note: MemoryItem, index: number, timeZone: string): string {
   const { text, createdAt, importance, tags } = note;
   const marks = { stays: stays(note) ? "yes" : null, tags: tags.join(", ") || null };
   return element(

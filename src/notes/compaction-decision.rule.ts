@@ -25,7 +25,7 @@ export type CompactionDecision = { readonly reason: string; readonly target: Mem
     }
 );
 
-const maxReasonCharacters = 300;
+const maxDecisionCharacters = 300;
 
 /** Whether compaction may not touch a note: it is pinned, or an operator's. */
 export function stays(note: Pick<MemoryItem, "pinned" | "trust">): boolean {
@@ -37,7 +37,7 @@ export function readDecision(
   proposed: ProposedDecision,
   notes: readonly MemoryItem[],
 ): CompactionDecision | { readonly invalid: string } {
-  const reason = clipped(onOneLine(visibleText(proposed.reason)).trim(), maxReasonCharacters);
+  const reason = clipped(onOneLine(visibleText(proposed.reason)).trim(), maxDecisionCharacters);
   const target = notes[proposed.target - 1];
   if (!target) return { invalid: `there is no note ${proposed.target}` };
   if (stays(target)) return { invalid: `note ${proposed.target} is to stay` };

@@ -93,14 +93,14 @@ async function containsInstructions(
 
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
-  logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, {
+  logger.error(`❌ ${compactionFailed(work)}: ${why} The oldest one goes instead.`, {
     appId,
     step: "compaction",
   });
   return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }
 
-const failurePrefix = ({ scope }: CompactionWork) =>
+const compactionFailed = ({ scope }: CompactionWork) =>
   `Memory compaction failed for app ${scope.appId}`;
 
 /** Applies `decision`, or deletes the oldest note on an error that a retry does not cure. */
@@ -110,7 +110,7 @@ async function applyOrDeleteOldest(
 ): Promise<Applied> {
   const { work, decision } = input;
   try {
-    return await retryOnce(deps.logger, failurePrefix(work), () => applyCompaction(deps, input));
+    return await retryOnce(deps.logger, compactionFailed(work), () => applyCompaction(deps, input));
   } catch (error) {
     if (decision.by === "oldest" || error instanceof LeaseLost) throw error;
     return applyCompaction(deps, { ...input, decision: fallBack(deps, work, errorLine(error)) });

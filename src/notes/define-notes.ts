@@ -42,7 +42,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
           logged(deps, work, async () => ({ content: said && noteContent(said) })),
         save: ({ claim, work, content }) =>
           logged(deps, work, async () => ({
-            memoryId: await retryOnce(deps.logger, failurePrefix(work), () =>
+            memoryId: await retryOnce(deps.logger, noteFailed(work), () =>
               saveNote(deps, { claim, work, content }),
             ),
           })),
@@ -53,7 +53,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
   );
 }
 
-const failurePrefix = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
+const noteFailed = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
 async function logged<Result>(
   { logger }: NotesRuntime,
@@ -67,7 +67,7 @@ async function logged<Result>(
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
       const fields = { threadId, appId: owner.appId, step: "notes", ...code };
-      logger.error(`❌ ${failurePrefix(work)}: ${errorLine(error)}`, fields);
+      logger.error(`❌ ${noteFailed(work)}: ${errorLine(error)}`, fields);
     }
     throw error;
   }

@@ -18,7 +18,7 @@ export interface ProposedNote extends Omit<NoteContent, "text"> {
   readonly note: string;
 }
 
-const maxTags = 5;
+const maxNoteTags = 5;
 const maxTagCharacters = 40;
 
 /** Null without words. @throws MemoryError `MODEL_OUTPUT_INVALID` */
@@ -48,5 +48,5 @@ function noteTags(proposed: readonly string[]): string[] {
   const tags = proposed.map((tag) =>
     clipped(onOneLine(visibleText(tag)).trim().toLowerCase(), maxTagCharacters),
   );
-  return [...new Set(tags.filter(hasWords))].slice(0, maxTags);
+  return [...new Set(tags.filter(hasWords))].slice(0, maxNoteTags);
 }

@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
+import { distributesSchemas } from "./citus.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, lacksPgvector, toMemoryError } from "./database-error.js";
@@ -110,6 +111,7 @@ async function runMigrations(client: ClientBase, database: Database, options: Op
     return run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
   };
 
+  if (pending.some(({ set }) => set === "isolation")) await refuseIsolationOnCitus(client);
   if (!installed) await ensureSchema(client, database);
   const addsVectors = transactional.some(({ set }) => set === "vector");
   if (vectors || addsVectors) {
@@ -207,6 +209,15 @@ async function updateLanguage(
     `Words of schema "${schemaName}" are indexed with the language "${recorded}", and retrieval.language is ` +
       `"${language}": searches would miss them. Configure "${recorded}"; or export, and import into a schema that was ` +
       "set up with the other language.",
+  );
+}
+
+async function refuseIsolationOnCitus(client: ClientBase): Promise<void> {
+  if (!(await distributesSchemas(askOf(client)))) return;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    'isolation: "rls" does not work on Citus: it carries rows by COPY, which row-level security refuses. ' +
+      "Give each tenant a schema, or rely on scopes.",
   );
 }
 

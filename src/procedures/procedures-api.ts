@@ -89,6 +89,14 @@ export interface ProceduresApi {
   /**
    * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as
    * instructions to a model are quarantined.
+   * @example
+   * ```ts
+   * const steps = await memory.procedures.write({
+   *   scope: { userId: "ana" },
+   *   threadId: "t1",
+   *   title: "Book a table",
+   * });
+   * ```
    * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`,
    * `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`; `CONFLICT` for more than a message may
    */
@@ -98,10 +106,13 @@ export interface ProceduresApi {
 type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
 export function createProceduresApi(deps: ProceduresRuntime): ProceduresApi {
-  return { write: (input) => write(deps, input) };
+  return { write: (input) => writeProcedureOf(deps, input) };
 }
 
-async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<MemoryItem | null> {
+async function writeProcedureOf(
+  deps: ProceduresRuntime,
+  input: ProcedureInput,
+): Promise<MemoryItem | null> {
   const {
     scope,
     fromSeq,
@@ -117,8 +128,8 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   const address = { scope, threadId };
   const seen = await seeThread(deps.db, address);
   const messages = given
-    ? await unrecorded(deps, given)
-    : await recorded(deps, seen, { threadId, fromSeq, toSeq });
+    ? await givenMaterial(deps, given)
+    : await recordedMaterial(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
   const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
   let isTrimmed = false;
@@ -151,7 +162,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
 
-async function unrecorded(
+async function givenMaterial(
   { redactor }: ProceduresRuntime,
   given: readonly BaseMessageLike[],
 ): Promise<StepMaterial[]> {
@@ -159,7 +170,7 @@ async function unrecorded(
   return material.filter(({ text }) => text.trim() !== "");
 }
 
-async function recorded(
+async function recordedMaterial(
   { db }: ProceduresRuntime,
   { threadRef }: SeenThread,
   { threadId, ...seqs }: { threadId: string; fromSeq: number; toSeq: number },

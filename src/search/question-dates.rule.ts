@@ -10,7 +10,7 @@ export interface TimeSpan {
   readonly before: Date;
 }
 
-const maxCharacters = 1_000;
+const maxQuestionCharacters = 1_000;
 const maxSpans = 8;
 
 /**
@@ -25,7 +25,7 @@ export function questionDates(
     timeZone,
   }: { readonly language: string; readonly now: Date; readonly timeZone: string },
 ): TimeSpan[] {
-  const text = headOf(normalValue(headOf(question, maxCharacters)), maxCharacters);
+  const text = headOf(normalValue(headOf(question, maxQuestionCharacters)), maxQuestionCharacters);
   const clock = zoneClock(timeZone);
   const here = new Date(clock(now.getTime()));
   // Chrono reads dates by the clock of this process: this one shows the user's time.

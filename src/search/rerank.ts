@@ -8,7 +8,7 @@ import type { EmbeddedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
 /** Cross-encoders read 512 tokens, of the question and a text together. */
-const mostCharacters = 2_000;
+const maxRerankedCharacters = 2_000;
 
 /**
  * Reorders the best of `hits` by the user's reranker. All others keep their places, and so do those
@@ -25,11 +25,11 @@ export async function rerank<Hit extends MemoryHit>(
   const head = hits.filter(({ memory }) => !fixed?.has(memory.id)).slice(0, by?.limit);
   if (!by || question === "" || head.length < 2) return hits;
   const texts = head.map(({ memory: { text, key, value } }) =>
-    headOf(key === null ? text : `${text} (${key}: ${value})`, mostCharacters),
+    headOf(key === null ? text : `${text} (${key}: ${value})`, maxRerankedCharacters),
   );
   try {
     const scores = await withDeadline(by.timeoutMs, async (signal) =>
-      Array.from(await by.with(headOf(question, mostCharacters), texts, { signal })),
+      Array.from(await by.with(headOf(question, maxRerankedCharacters), texts, { signal })),
     );
     if (scores.length !== head.length || !scores.every(Number.isFinite)) {
       const given = `${scores.length} scores for ${head.length} texts`;

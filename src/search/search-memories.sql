@@ -17,14 +17,18 @@ create or replace function mnemograph.fits_filters_1(
   updated_at timestamptz, metadata jsonb, trust text
 ) returns boolean language sql stable parallel safe as $$
   select filters is null or (
-    jsonb_build_object(
-      'agentId', agent_id, 'runId', run_id, 'actorId', actor_id, 'role', role, 'category', category, 'pinned', pinned, 'metadata', metadata
-    ) @> (filters - '{importanceMin,importanceMax,updatedAfter,updatedBefore,trusts}'::text[])
-    and importance >= coalesce((filters ->> 'importanceMin')::real, importance)
-    and importance <= coalesce((filters ->> 'importanceMax')::real, importance)
-    and updated_at >= coalesce((filters ->> 'updatedAfter')::timestamptz, updated_at)
-    and updated_at < coalesce((filters ->> 'updatedBefore')::timestamptz, 'infinity')
-    and coalesce((filters -> 'trusts') ? trust, true)
+    (filters ->> 'agentId' is null or agent_id = filters ->> 'agentId')
+    and (filters ->> 'runId' is null or run_id = filters ->> 'runId')
+    and (filters ->> 'actorId' is null or actor_id = filters ->> 'actorId')
+    and (filters ->> 'role' is null or role = filters ->> 'role')
+    and (filters ->> 'category' is null or category = filters ->> 'category')
+    and (filters ->> 'pinned' is null or pinned = (filters ->> 'pinned')::boolean)
+    and (filters ->> 'importanceMin' is null or importance >= (filters ->> 'importanceMin')::real)
+    and (filters ->> 'importanceMax' is null or importance <= (filters ->> 'importanceMax')::real)
+    and (filters ->> 'updatedAfter' is null or updated_at >= (filters ->> 'updatedAfter')::timestamptz)
+    and (filters ->> 'updatedBefore' is null or updated_at < (filters ->> 'updatedBefore')::timestamptz)
+    and (filters -> 'metadata' is null or metadata @> (filters -> 'metadata'))
+    and (filters -> 'trusts' is null or (filters -> 'trusts') ? trust)
   )
 $$;
 

@@ -3,13 +3,13 @@ import { searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 
 /** Most searchable texts of an item; each has a vector. */
-const mostTexts = 200;
+const maxTexts = 200;
 
 /** Longest searchable text, as of messages. Longer ones are cut. */
 const mostSearched = 100_000;
 
 /** Longest text to embed: models take some 8,000 tokens, and a Chinese character is one. */
-const mostCharacters = 8_000;
+const maxIndexedCharacters = 8_000;
 
 interface Indexed {
   readonly value: Json;
@@ -23,7 +23,7 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   const texts: string[] = [];
   for (const field of indexFields) {
     for (const part of valuesAt(value, stepsOf(field))) {
-      if (texts.length === mostTexts) return texts;
+      if (texts.length === maxTexts) return texts;
       const text = readable(part);
       if (text.trim() !== "") texts.push(text);
     }
@@ -37,12 +37,12 @@ export function itemTerms(item: Indexed): string | null {
   return texts && searchText(headOf(texts.join("\n"), mostSearched));
 }
 
-export const embeddable = (text: string): string => headOf(text, mostCharacters);
+export const embeddable = (text: string): string => headOf(text, maxIndexedCharacters);
 
-type Step = string | number | "*";
+type PathStep = string | number | "*";
 
 /** The steps of a path: "chapters[*].text" becomes "chapters", "*", "text". */
-function stepsOf(field: string): Step[] {
+function stepsOf(field: string): PathStep[] {
   if (field === "$") return [];
   const path = field.startsWith("$.") ? field.slice(2) : field;
   return [...path.matchAll(/\[(\*|-?\d+)\]|([^.[\]]+)/gu)].map(([, element, name]) => {
@@ -52,12 +52,12 @@ function stepsOf(field: string): Step[] {
 }
 
 /** Lazy: a value may have millions of parts. */
-function* valuesAt(value: Json, [step, ...steps]: readonly Step[]): Generator<Json> {
+function* valuesAt(value: Json, [step, ...steps]: readonly PathStep[]): Generator<Json> {
   if (step !== undefined) for (const part of partsAt(value, step)) yield* valuesAt(part, steps);
   else if (value !== null) yield value;
 }
 
-function partsAt(value: Json, step: Step): Json[] {
+function partsAt(value: Json, step: PathStep): Json[] {
   if (Array.isArray(value)) {
     if (step === "*") return value;
     const part = typeof step === "number" ? value.at(step) : undefined;
@@ -72,16 +72,16 @@ function partsAt(value: Json, step: Step): Json[] {
 function readable(value: Json): string {
   if (typeof value === "string") return headOf(value, mostSearched);
   let text = "";
-  for (const line of linesOf(value, "")) {
+  for (const line of indexLines(value, "")) {
     if (text.length >= mostSearched) break;
     text += text === "" ? line : `\n${line}`;
   }
   return headOf(text, mostSearched);
 }
 
-function* linesOf(value: Json, name: string): Generator<string> {
-  if (Array.isArray(value)) for (const part of value) yield* linesOf(part, name);
+function* indexLines(value: Json, name: string): Generator<string> {
+  if (Array.isArray(value)) for (const part of value) yield* indexLines(part, name);
   else if (isJsonObject(value))
-    for (const [key, part] of Object.entries(value)) yield* linesOf(part, key);
+    for (const [key, part] of Object.entries(value)) yield* indexLines(part, key);
   else if (value !== null && value !== "") yield name === "" ? String(value) : `${name}: ${value}`;
 }

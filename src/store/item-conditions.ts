@@ -21,7 +21,7 @@ export function hasLabels({ matchType, path: labels }: LabelMatch): Sql {
   return join([sql`cardinality(i.namespace) >= ${labels.length}::int`, ...each], " and ");
 }
 
-export function fits(conditions: readonly FilterCondition[]): Sql {
+export function itemFits(conditions: readonly FilterCondition[]): Sql {
   return conditions.length === 0 ? sql`true` : join(conditions.map(fitsOne), " and ");
 }
 

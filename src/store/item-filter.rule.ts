@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { mostConditions, suggestion } from "../text/parse-input.js";
+import { maxConditions, suggestion } from "../text/parse-input.js";
 import { isJsonObject, type Json } from "../text/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import { storableJson } from "./storable-json.rule.js";
@@ -22,34 +22,34 @@ export interface FilterCondition {
  * All conditions must hold.
  * @throws MemoryError `INVALID_INPUT`, also without a value, which would widen the search
  */
-export function parseFilter(filter: unknown): FilterCondition[] {
+export function parseItemFilter(filter: unknown): FilterCondition[] {
   if (filter === undefined || filter === null) return [];
   if (!z.record(z.string(), z.unknown()).safeParse(filter).success)
-    throw invalid('it must be an object of fields, as in { status: "open" }.');
+    throw invalidFilter('it must be an object of fields, as in { status: "open" }.');
   const conditions = Object.entries(filter).flatMap(([field, condition]) =>
     conditionsOn(field, condition),
   );
-  if (conditions.length <= mostConditions) return conditions;
-  throw invalid(`it has ${conditions.length} conditions, and ${mostConditions} are accepted.`);
+  if (conditions.length <= maxConditions) return conditions;
+  throw invalidFilter(`it has ${conditions.length} conditions, and ${maxConditions} are accepted.`);
 }
 
 function conditionsOn(field: string, condition: unknown): FilterCondition[] {
   if (!isStorable(field)) {
-    throw invalid(
+    throw invalidFilter(
       `${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`,
     );
   }
   const operand = storableJson(condition, `filter on "${field}"`);
   if (!isJsonObject(operand)) return [{ field, operator: "$eq", operand }];
   const names = Object.keys(condition as object);
-  if (names.length === 0) throw invalid(`"${field}" has an empty condition.`);
+  if (names.length === 0) throw invalidFilter(`"${field}" has an empty condition.`);
   if (!names.some((name) => name.startsWith("$"))) return [{ field, operator: "$has", operand }];
   return names.map((name) => {
     const operator = operators.find((each) => each === name);
     const compared = operand[name];
     if (operator === undefined) throw unknownOperator(name);
     if (compared === undefined)
-      throw invalid(`${operator} on "${field}" is given without a value.`);
+      throw invalidFilter(`${operator} on "${field}" is given without a value.`);
     checkOperand(field, operator, compared);
     return { field, operator, operand: compared };
   });
@@ -57,19 +57,20 @@ function conditionsOn(field: string, condition: unknown): FilterCondition[] {
 
 function checkOperand(field: string, operator: FilterOperator, operand: Json): void {
   const isList = operator === "$in" || operator === "$nin";
-  if (isList && !Array.isArray(operand)) throw invalid(`${operator} on "${field}" takes a list.`);
+  if (isList && !Array.isArray(operand))
+    throw invalidFilter(`${operator} on "${field}" takes a list.`);
   const isOrder = ["$gt", "$gte", "$lt", "$lte"].includes(operator);
   if (isOrder && typeof operand !== "number" && typeof operand !== "string")
-    throw invalid(`${operator} on "${field}" takes a number or a text.`);
+    throw invalidFilter(`${operator} on "${field}" takes a number or a text.`);
   if (operator === "$exists" && typeof operand !== "boolean")
-    throw invalid(`${operator} on "${field}" takes true or false.`);
+    throw invalidFilter(`${operator} on "${field}" takes true or false.`);
 }
 
 function unknownOperator(name: string): MemoryError {
   const hint = suggestion(name, operators) ?? `known: ${operators.join(", ")}`;
-  return invalid(`unknown operator "${name}" (${hint}).`);
+  return invalidFilter(`unknown operator "${name}" (${hint}).`);
 }
 
-function invalid(problem: string): MemoryError {
+function invalidFilter(problem: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid filter: ${problem}`);
 }

@@ -6,9 +6,9 @@ import type { ScopeColumns } from "../scope/scope-predicates.js";
 import { type QuestionVector, questionTerms } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { isBroadQuestion } from "../search/search-memories.js";
-import { fits, hasLabels, isBelow } from "./item-conditions.js";
+import { hasLabels, isBelow, itemFits } from "./item-conditions.js";
 import type { BatchedOperation } from "./store-operation.js";
-import { isKept, itemOf, placeOf } from "./written-items.js";
+import { isKept, itemOf, itemPlace } from "./written-items.js";
 
 export type BatchedRead = Exclude<BatchedOperation, { kind: "put" }> & {
   readonly vector: QuestionVector | null;
@@ -35,7 +35,9 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
       return found(db, read.n, sql`1`, sql`null::float8`, item);
     }
     case "search":
-      return read.query === null ? listed(db, items, read) : ranked(db, items, read, read.query);
+      return read.query === null
+        ? listedItems(db, items, read)
+        : ranked(db, items, read, read.query);
     case "list":
       return namespaces(items, read);
   }
@@ -57,14 +59,14 @@ function seenItems(
   const columns = sql`i.namespace, i.path, i.path_head, i.key, i.item, i.value, i.words, i.ttl_minutes`;
   const kept = sql`
       select i.ref, 0 as written, ${columns}, i.created_at, i.updated_at, ${vectors} as embeddings
-      from ${schema}.store_item i where i.place = ${placeOf(scope)} and ${isKept(db)}`;
+      from ${schema}.store_item i where i.place = ${itemPlace(scope)} and ${isKept(db)}`;
   if (!seesWrites) return sql`(${kept})`;
   const embeddings = vector ? sql`i.embeddings` : sql`null`;
   return sql`(${kept} and not exists (select from written w where w.item = i.item and w.n < ${n})
       union all
       select null::bigint, i.n, ${columns}, coalesce(k.created_at, ${db.now()}), ${db.now()}, ${embeddings}
       from written i
-      left join ${schema}.store_item k on k.place = ${placeOf(scope)} and k.item = i.item and ${isKept(db, "k")}
+      left join ${schema}.store_item k on k.place = ${itemPlace(scope)} and k.item = i.item and ${isKept(db, "k")}
       where i.n < ${n} and i.value is not null
         and not exists (select from written w where w.item = i.item and w.n > i.n and w.n < ${n})
     )`;
@@ -81,14 +83,14 @@ const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
 
 type SearchRead = Extract<BatchedRead, { kind: "search" }>;
 
-function listed(
+function listedItems(
   db: Connection,
   items: Sql,
   { n, path, conditions, limit, offset }: SearchRead,
 ): Sql {
   return sql`(
     ${found(db, n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
-    where ${isBelow(path)} and ${fits(conditions)}
+    where ${isBelow(path)} and ${itemFits(conditions)}
     order by ${newest} limit ${limit} offset ${offset}
   )`;
 }
@@ -113,7 +115,7 @@ function ranked(db: Connection, items: Sql, read: SearchRead, query: string): Sq
     : sql`i.lexical`;
   return sql`(
     with searched as materialized (
-      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(path)} and ${fits(conditions)}
+      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(path)} and ${itemFits(conditions)}
     ),
     size as materialized (
       select count(words)::float8 as count, greatest(1, avg(length(words)))::float8 as length from searched

@@ -16,8 +16,8 @@ import type { StoreOptions } from "./store-options.js";
 import {
   isKept,
   itemOf,
+  itemPlace,
   keepWritten,
-  placeOf,
   type WrittenBatch,
   writtenItems,
 } from "./written-items.js";
@@ -72,7 +72,7 @@ async function requireUnchanged(
   await lockOwner(tx, scope);
   const items = puts.map(({ path, key }) => itemOf(path, key));
   const found = await tx.query<Pick<Put, "path" | "key" | "value">>(sql`
-    select i.path, i.key, i.value from ${tx.schema}.store_item i where i.place = ${placeOf(scopeColumns(scope))}
+    select i.path, i.key, i.value from ${tx.schema}.store_item i where i.place = ${itemPlace(scopeColumns(scope))}
       and i.item = any (array[${join(items)}]) and ${isKept(tx)} order by i.item for update`);
   for (const { namespace, path, key, ifValue } of puts) {
     const current = found.find((item) => item.path === path && item.key === key)?.value ?? null;

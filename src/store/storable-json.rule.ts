@@ -3,46 +3,46 @@ import { isDeeper, type Json } from "../text/plain-json.js";
 import { storableEscapes } from "../text/storable-text.js";
 
 /** Longest value, in characters of JSON. Files of agents have some hundred thousand. */
-const mostCharacters = 16_000_000;
+const maxItemCharacters = 16_000_000;
 
 /** Deeper nesting exceeds the stack of servers. */
-const mostDepth = 500;
+const maxItemDepth = 500;
 
 /**
  * Copies a value as `JSON.stringify` would.
  * @throws MemoryError `INVALID_INPUT` if it cannot be stored
  */
 export function storableJson(value: unknown, what: string): Json {
-  const text = written(value, what);
-  if (text.length > mostCharacters)
-    throw invalid(what, `it is longer than ${mostCharacters} characters.`);
-  if (isDeeper(text, mostDepth))
-    throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
+  const text = jsonText(value, what);
+  if (text.length > maxItemCharacters)
+    throw invalidValue(what, `it is longer than ${maxItemCharacters} characters.`);
+  if (isDeeper(text, maxItemDepth))
+    throw invalidValue(what, `it is nested deeper than ${maxItemDepth} levels.`);
   if (storableEscapes(text) !== text)
-    throw invalid(
+    throw invalidValue(
       what,
       "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.",
     );
   return JSON.parse(text) as Json;
 }
 
-function written(value: unknown, what: string): string {
+function jsonText(value: unknown, what: string): string {
   if (typeof value === "number" && !Number.isFinite(value))
-    throw invalid(what, `${value} is no number in JSON.`);
+    throw invalidValue(what, `${value} is no number in JSON.`);
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw invalid(
+    throw invalidValue(
       what,
       "it cannot be written as JSON: it refers to itself, or holds a BigInt.",
       cause,
     );
   }
-  if (text === undefined) throw invalid(what, "it has no value.");
+  if (text === undefined) throw invalidValue(what, "it has no value.");
   return text;
 }
 
-function invalid(what: string, problem: string, cause?: unknown): MemoryError {
+function invalidValue(what: string, problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid ${what}: ${problem}`, { cause });
 }

@@ -8,7 +8,7 @@ import type {
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput, smallCount, storableText } from "../text/parse-input.js";
-import { parseFilter } from "./item-filter.rule.js";
+import { parseItemFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
 
@@ -20,8 +20,8 @@ export function pathOf(namespace: readonly string[]): string {
   return namespace.map((label) => `${JSON.stringify(label)},`).join("");
 }
 
-const label = storableText.min(1, "must not be empty");
-const prefix = z.array(label);
+const namespaceLabel = storableText.min(1, "must not be empty");
+const prefix = z.array(namespaceLabel);
 const namespace = prefix.min(1, "must have a label");
 const key = storableText;
 const paging = { limit: smallCount.nullish(), offset: smallCount.nullish() };
@@ -116,7 +116,7 @@ function parseSearch(operation: SearchOperation) {
     kind: "search" as const,
     namespace: namespacePrefix,
     path: pathOf(namespacePrefix),
-    conditions: parseFilter(filter),
+    conditions: parseItemFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
     limit: limit ?? 10,
     offset: offset ?? 0,

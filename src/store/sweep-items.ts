@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 
 /** Rows per statement, so that locks are short. */
-const batchRows = 1_000;
+const sweptRows = 1_000;
 
 /** Deletes expired items of all scopes. Skips locked ones. */
 export async function sweepItems(db: Connection): Promise<void> {
@@ -11,9 +11,9 @@ export async function sweepItems(db: Connection): Promise<void> {
       delete from ${db.schema}.store_item d
       where d.ref = any (array(
         select i.ref from ${db.schema}.store_item i where i.expires_at <= ${db.now()}
-        order by i.expires_at limit ${batchRows} for update skip locked
+        order by i.expires_at limit ${sweptRows} for update skip locked
       ))
       returning 1`);
-    if (rows.length < batchRows) return;
+    if (rows.length < sweptRows) return;
   }
 }

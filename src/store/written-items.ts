@@ -18,7 +18,7 @@ export interface WrittenBatch {
 }
 
 /** `store_item.place` of a scope. */
-export function placeOf({ tenantId, userId, appId }: ScopeColumns): Sql {
+export function itemPlace({ tenantId, userId, appId }: ScopeColumns): Sql {
   return sql`sha256(${idDigest(tenantId)} || ${idDigest(userId)} || ${idDigest(appId)})`;
 }
 
@@ -66,7 +66,7 @@ export function keepWritten(
   return sql`
     removed as (
       delete from ${schema}.store_item i using written w
-      where i.place = ${placeOf(scope)} and i.item = w.item and w.last and w.value is null
+      where i.place = ${itemPlace(scope)} and i.item = w.item and w.last and w.value is null
     ),
     stored as (
       insert into ${schema}.store_item as i (

@@ -42,12 +42,12 @@ export interface SummaryWork {
 
 type MessageJson = Omit<SummaryMessage, "saidAt"> & { readonly saidAt: number };
 
-type Row = Omit<SummaryWork, "scope" | "added" | "dropped"> &
+type SummaryRow = Omit<SummaryWork, "scope" | "added" | "dropped"> &
   Readonly<Record<"added" | "dropped", readonly MessageJson[]>> &
   ScopeRow;
 
 /** Replaces a forgotten message, so that windows keep their turns. */
-const omitted = "(left out)";
+const forgottenText = "(left out)";
 
 /** The latest summary of the claimed thread, set to `processing`; null if it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
@@ -60,7 +60,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     await db.query(sql`
       update ${schema}.summary s set status = 'processing' where s.id = ${latest} and s.status = 'failed'`);
   }
-  const [row] = await db.query<Row>(
+  const [row] = await db.query<SummaryRow>(
     sql`
     select s.id::float8 as "summaryId", t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId",
       s.start_seq as "startSeq", s.end_seq as "endSeq",
@@ -77,7 +77,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     left join lateral (
       select m.seq, json_build_object(
         'seq', m.seq, 'role', m.role, 'actor', m.actor,
-        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${omitted}::text end,
+        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${forgottenText}::text end,
         'saidAt', date_part('epoch', m.said_at) * 1000, 'timeZone', m.time_zone
       ) as entry
       from ${schema}.message m
@@ -92,13 +92,13 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
   const { tenant_id, user_id, app_id, ...work } = row;
   return {
     ...work,
-    added: row.added.map(messageOf),
-    dropped: row.dropped.map(messageOf),
+    added: row.added.map(summaryMessage),
+    dropped: row.dropped.map(summaryMessage),
     scope: scopeOf({ tenant_id, user_id, app_id }),
   };
 }
 
-function messageOf({ saidAt, ...message }: MessageJson): SummaryMessage {
+function summaryMessage({ saidAt, ...message }: MessageJson): SummaryMessage {
   return { ...message, saidAt: new Date(saidAt) };
 }
 

@@ -1,4 +1,4 @@
-const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
+import { sentenceSegmenter } from "./cut-text.js";
 
 /** Of Latin, Arabic, Greek, Armenian, Ethiopic, Vai, Bamum and Medieval texts; wide and small ones. */
 const questionMark =
@@ -19,7 +19,7 @@ export function askingSentences(text: string): { readonly asking: string; readon
   if (!questionMark.test(text)) return { asking: "", aside: text };
   let asking = "";
   let aside = "";
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of sentenceSegmenter.segment(text)) {
     if (!/[\p{L}\p{N}]/u.test(segment)) continue;
     if (endsInMark(segment)) asking += segment;
     else aside += segment;

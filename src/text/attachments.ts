@@ -17,7 +17,7 @@ export type Attachment = ContentBlock &
 
 type CaptionOf = (attachment: Attachment) => string | undefined;
 
-const mostCharacters = { caption: 500, fact: 200 };
+const maxAttachmentCharacters = { caption: 500, fact: 200 };
 
 /** Shorter base64 may also be a number or a name. */
 const longBase64 = /[A-Za-z0-9+/_-]{64}/;
@@ -112,11 +112,11 @@ export function referenceTo(
 ): string {
   const bytes = data === undefined ? undefined : Buffer.from(data, "base64");
   const facts = [metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) =>
-    plain(fact && urlForm.test(fact) ? publicUrl(fact) : fact, mostCharacters.fact),
+    plain(fact && urlForm.test(fact) ? publicUrl(fact) : fact, maxAttachmentCharacters.fact),
   );
   if (bytes)
     facts.push(`${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`);
-  const parts = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")];
+  const parts = [plain(caption, maxAttachmentCharacters.caption), facts.filter(Boolean).join(", ")];
   const whole = parts.filter(Boolean).join("; ");
   return whole === "" ? `[${type}]` : `[${type}: ${whole}]`;
 }

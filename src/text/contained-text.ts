@@ -50,7 +50,7 @@ export function withoutHeadings(text: string): string {
 }
 
 const gap = "[\\s\\0]{0,20}";
-const tag = new RegExp(
+const memoryTag = new RegExp(
   `<${gap}(/?)${gap}${[..."memory"].join("\\0{0,4}")}(?![a-z0-9_-])[^<>]{0,200}>`,
   "g",
 );
@@ -102,7 +102,7 @@ export function withoutMemoryBlocks(text: string): string {
 function blocks(plain: string): Stretch[] {
   const found: Stretch[] = [];
   let from: number | undefined;
-  for (const { index, 0: whole, 1: slash } of plain.matchAll(tag)) {
+  for (const { index, 0: whole, 1: slash } of plain.matchAll(memoryTag)) {
     if (slash !== "/") from ??= index;
     else if (from !== undefined) {
       found.push([from, index + whole.length]);

@@ -16,7 +16,7 @@ export function replaceStretches(text: string, stretches: readonly Stretch[], fi
   return parts.join("") + text.slice(done);
 }
 
-const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
+export const sentenceSegmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
 /**
  * Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am
@@ -37,11 +37,11 @@ export function sentencesOf(text: string): string[] {
   if (end < 0 || !moreThanClosing.test(text.slice(end + 1))) return [text];
   const sentences: string[] = [];
   let begun = "";
-  const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);
+  const segments = Array.from(sentenceSegmenter.segment(text), ({ segment }) => segment);
   for (const [index, segment] of segments.entries()) {
     begun += segment;
     const goesOn = /^(?:[\p{Ll}\p{N}]|\p{L}\.)/u.test(segments[index + 1] ?? "");
-    if (goesOn || !ending.test(segment) || doubtful.test(begun) || isOpen(begun)) continue;
+    if (goesOn || !ending.test(segment) || doubtful.test(begun) || hasOpenPair(begun)) continue;
     sentences.push(begun);
     begun = "";
   }
@@ -66,18 +66,18 @@ export function wholeSentences(text: string, mostCharacters: number): string | u
   return end === undefined ? undefined : head.slice(0, end);
 }
 
-const pairs = ["“”", "«»", "()", "[]", "「」", "『』"] as const;
+const pairMarks = ["“”", "«»", "()", "[]", "「」", "『』"] as const;
 
-function isOpen(text: string): boolean {
+function hasOpenPair(text: string): boolean {
   const count = (mark: string) => text.split(mark).length - 1;
   return (
-    count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close))
+    count('"') % 2 === 1 || pairMarks.some(([open = "", close = ""]) => count(open) > count(close))
   );
 }
 
 const windowCharacters = 200;
 
-const words = new Intl.Segmenter("und", { granularity: "word" });
+export const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
@@ -110,7 +110,7 @@ const isBetweenTexts = ({ before, after, isBetweenWords }: Boundary): boolean =>
 /** Segments a window only: one character can have a million combining marks. */
 function boundariesAround(text: string, place: number) {
   const first = Math.max(0, place - windowCharacters);
-  const segments = [...words.segment(text.slice(first, place + windowCharacters))];
+  const segments = [...wordSegmenter.segment(text.slice(first, place + windowCharacters))];
   return segments.slice(1).map(({ index, segment, isWordLike }, before) => ({
     at: first + index,
     before: segments[before]?.segment ?? "",

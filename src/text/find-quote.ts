@@ -2,9 +2,9 @@ import { normalForm, plainMarks } from "./normal-value.js";
 import { quotedIn } from "./quoted-text.js";
 import { hasWords } from "./storable-text.js";
 
-const space = codeOf(" ");
+const space = codePointOf(" ");
 
-const longestQuote = 2_000;
+const maxQuoteCharacters = 2_000;
 
 /** Scripts with spaces between words: a quote must not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
@@ -19,10 +19,10 @@ export const findQuote = (text: string, quote: string): string | null =>
 /** The same, but only in the writer's own words, not in quoted text. */
 export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
 
-const mostQuoted = 100;
+const maxQuoted = 100;
 
 function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
-  if (quote.length > longestQuote) return null;
+  if (quote.length > maxQuoteCharacters) return null;
   const words = normalForm(quote, "NFC").trim();
   if (!hasWords(words)) return null;
   const wanted = comparable(words);
@@ -40,12 +40,12 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
     if (last && isWord(codes[to])) continue;
     const [start = 0, end = normalText.length] = [places[from], places[to]];
     if (!isQuoted(start, end)) return normalText.slice(start, end);
-    if (++passed === mostQuoted) return null;
+    if (++passed === maxQuoted) return null;
   }
   return null;
 }
 
-function codeOf(character: string): number {
+function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
@@ -56,7 +56,7 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at) as number;
     const plain = plainCode(code);
-    if (plain === nothing) {
+    if (plain === noCharacter) {
       at++;
       continue;
     }
@@ -83,18 +83,18 @@ function plainCode(code: number): number {
 
 const optional =
   /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
-const nothing = 0x110000;
+const noCharacter = 0x110000;
 
 function foldedCode(code: number): number {
   const character = String.fromCodePoint(code);
   if (/\s/.test(character)) return space;
-  if (optional.test(character)) return nothing;
-  return codeOf(character === "`" ? "'" : plainMarks(bare(character).toLowerCase()));
+  if (optional.test(character)) return noCharacter;
+  return codePointOf(character === "`" ? "'" : plainMarks(bare(character).toLowerCase()));
 }
 
 /** Removes accents and widens kana, since models correct what they quote. */
 function bare(character: string): string {
-  const code = codeOf(character);
+  const code = codePointOf(character);
   if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
   // Decomposing Hangul syllables gives letters, not accents.
   return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { attachmentOf } from "./attachments.js";
 import { messageText } from "./message-text.js";
 
-const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
+const reminderTag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
 
 /**
  * Removes the contents of `<system-reminder>` tags; keeps the whole text if a tag is not closed.
@@ -10,7 +10,7 @@ const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
 export function withoutReminders(text: string): string {
   let depth = 0;
   let own = "";
-  for (const [index, piece] of text.split(tag).entries()) {
+  for (const [index, piece] of text.split(reminderTag).entries()) {
     const closes = piece.startsWith("</");
     if (index % 2 === 1 && (depth > 0 || !closes)) depth += closes ? -1 : 1;
     else if (depth === 0) own += piece;

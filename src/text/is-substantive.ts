@@ -1,4 +1,4 @@
-const segmenter = new Intl.Segmenter("und", { granularity: "word" });
+import { wordSegmenter } from "./cut-text.js";
 
 /** Between spaces; short, since a text may have a million letters without a space. */
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
@@ -6,7 +6,7 @@ const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 export function isSubstantive(text: string, asked = false): boolean {
   let words = 0;
   for (const [stretch] of text.matchAll(stretches)) {
-    for (const { isWordLike } of segmenter.segment(stretch)) {
+    for (const { isWordLike } of wordSegmenter.segment(stretch)) {
       if (isWordLike && ++words === (asked ? 1 : 2)) return true;
     }
   }

@@ -9,13 +9,13 @@ const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
 const sentences = /[\uFDFA\uFDFB]/g;
 /** Further ones are omitted: the normal form would be up to eighteen times as long. */
-const mostSentences = 50;
+const maxReadSentences = 50;
 
 const ascii = /^\p{ASCII}*$/u;
 
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
-  let remaining = mostSentences;
+  let remaining = maxReadSentences;
   const bound = (sentence: string) => (remaining-- > 0 ? sentence : " ");
   const bounded = form.startsWith("NFK") ? text.replace(sentences, bound) : text;
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);

@@ -47,8 +47,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json };
 
 /** LangChain reads no message that is nested deeper than 50 in all. */
-export const mostDepth = 40;
-const mostCharacters = 16_000_000;
+export const maxJsonDepth = 40;
+const maxJsonCharacters = 16_000_000;
 /**
  * Counted per value, so that an object that refers to the same parts many times takes 100 ms at
  * most.
@@ -62,7 +62,7 @@ const valueCharacters = 64;
  * @param bytesPrefix precedes the base64. @default none
  */
 export function jsonReader(bytesPrefix = ""): (value: unknown) => Json | undefined {
-  let remaining = mostCharacters;
+  let remaining = maxJsonCharacters;
   const around = new Set<object>();
 
   const readText = (text: string): string => {
@@ -107,7 +107,7 @@ export function jsonReader(bytesPrefix = ""): (value: unknown) => Json | undefin
     remaining = Math.max(0, remaining - valueCharacters);
     if (typeof value !== "object" || value === null) return readScalar(value, readText);
     if (around.has(value)) return "[circular]";
-    if (around.size >= mostDepth) return "[nested too deeply to be kept]";
+    if (around.size >= maxJsonDepth) return "[nested too deeply to be kept]";
     around.add(value);
     try {
       return readWithin(value);

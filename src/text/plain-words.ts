@@ -8,8 +8,8 @@ const unspacedScripts =
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 
 const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}]`, "u");
-const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
-const ending = "(?![\\p{L}\\p{M}\\p{N}])";
+const wordStart = "(?<![\\p{L}\\p{M}\\p{N}])";
+const wordEnd = "(?![\\p{L}\\p{M}\\p{N}])";
 
 export const isUnspaced = (word: string): boolean => unspaced.test(word);
 
@@ -18,8 +18,8 @@ export const isUnspaced = (word: string): boolean => unspaced.test(word);
  * ending.
  */
 export function anyStem(stems: string): string {
-  const entire = { before: beginning, words: [] as string[], after: ending };
-  const begun = { before: beginning, words: [] as string[], after: "" };
+  const entire = { before: wordStart, words: [] as string[], after: wordEnd };
+  const begun = { before: wordStart, words: [] as string[], after: "" };
   const anywhere = { before: "", words: [] as string[], after: "" };
   for (const stem of plainWords(stems).split(/\s+/).filter(Boolean)) {
     const spaced = stem.endsWith("*") ? begun : entire;

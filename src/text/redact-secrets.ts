@@ -4,7 +4,7 @@ const mark = "[redacted]";
  * Keys and tokens by the prefixes that their issuers document, so that scanners can find them. All
  * repetitions in this file are bounded: none takes more than linear time.
  */
-const prefixed = [
+const prefixedKeys = [
   "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
   "gh[opsur]_[A-Za-z0-9]{20,255}",
   "(?:github_pat|dckr_pat|lsv2_(?:pt|sk)|pcsk|figd|glsa|sbp|sb_secret)_[A-Za-z0-9_-]{20,255}",
@@ -21,7 +21,7 @@ const prefixed = [
   // JSON Web Tokens: "eyJ" is '{"' in base64.
   "eyJ[A-Za-z0-9_-]{8,4000}\\.[A-Za-z0-9_-]{8,4000}(?:\\.[A-Za-z0-9_-]{0,4000}){0,3}",
 ];
-const keys = new RegExp(`(?<![A-Za-z0-9_-])(?:${prefixed.join("|")})`, "g");
+const keys = new RegExp(`(?<![A-Za-z0-9_-])(?:${prefixedKeys.join("|")})`, "g");
 
 /** To its end, or, where that was cut off, over what looks like base64. */
 const privateKeys =
@@ -37,11 +37,11 @@ const webhooks =
 const authorization = /\b((?:Bearer|Basic)\s)([A-Za-z0-9._~+/=-]{16,4000})/gi;
 
 /** Fields of libpq, ODBC, OAuth 2, JSON and environment files whose values are secret in any form. */
-const fields =
+const secretFields =
   /((?:passw(?:or)?d|pwd|secret|token|_key|apikey)(?:\s?=\s?["']?|["']\s?:\s?["']))([^\s"',;&<>()[\]{}]{6,200})(?![^\s"',;&<>])/gi;
 
 /** Any value that has a name: `name=value`, `name: value`. */
-const values = /([=:]\s?["'`]?)([^\s"'`,;<>()[\]{}]{8,200})/g;
+const namedValues = /([=:]\s?["'`]?)([^\s"'`,;<>()[\]{}]{8,200})/g;
 
 /** Neither parts of paths, hosts and longer texts in base64, nor data URLs. */
 const runs = /(?<![A-Za-z0-9+/_=.~@#-]|;base64,)[A-Za-z0-9+/_=-]{20,200}(?![A-Za-z0-9+/_=-])/g;
@@ -143,8 +143,8 @@ export function redactSecrets(text: string): string {
   // "sk-fading-circle" is no key: a key has a long part without hyphens.
   rest = redactMatches(rest, keys, (key) => /[A-Za-z0-9]{12}/.test(key));
   rest = redactValues(rest, authorization, (value) => /\d/.test(value) && /[A-Za-z]/.test(value));
-  rest = redactValues(rest, fields, (value) => /[\d!@#$%^&*+?~]/.test(value));
-  rest = redactValues(rest, values, isSecretValue);
+  rest = redactValues(rest, secretFields, (value) => /[\d!@#$%^&*+?~]/.test(value));
+  rest = redactValues(rest, namedValues, isSecretValue);
   rest = redactMatches(rest, runs, (run) => isRandom(run, 0.42));
   rest = redactMatches(rest, cards, isCard);
   rest = redactMatches(rest, ibans, isIban);

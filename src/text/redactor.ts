@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
-import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
+import { isJsonObject, type Json, type JsonObject, maxJsonDepth } from "./plain-json.js";
 
 type Rewrite = (text: string) => string;
 
@@ -52,7 +52,7 @@ const anybodys: OwnRecords = { names: new Set(), references: new Set() };
 function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, depth = 0): Value {
   if (typeof value === "string") return rewrite(value) as Value;
   if (typeof value !== "object" || value === null) return value;
-  if (depth > mostDepth) return "[nested too deeply to be kept]" as Value;
+  if (depth > maxJsonDepth) return "[nested too deeply to be kept]" as Value;
   const within = (inner: Json) => rewriteJson(inner, rewrite, own, depth + 1);
   if (Array.isArray(value)) return value.map(within) as Value;
   return rewriteObject(value as JsonObject, own.names, rewrite, (key, inner) =>
@@ -111,7 +111,7 @@ export interface Redactor {
   message(message: BaseMessage): Promise<BaseMessage>;
 }
 
-const nothing: Redactor = {
+const noRedactor: Redactor = {
   redacts: false,
   text: async (text) => text,
   json: async (value) => value,
@@ -134,7 +134,7 @@ export function createRedactor(
   redact: Redact | undefined,
   fieldNames: readonly string[] = [],
 ): Redactor {
-  if (!redact) return nothing;
+  if (!redact) return noRedactor;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
     redacts: true,

@@ -18,7 +18,7 @@ const most = {
 
 const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
 const controls = /\p{Cc}/gu;
-const signs = /[^\p{L}\p{M}\p{N}]+/gu;
+const nonWords = /[^\p{L}\p{M}\p{N}]+/gu;
 const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
 /**
@@ -55,7 +55,7 @@ export function plainText(text: string): string {
   const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
   return plainLatin(normalForm(withOneForm(latin), "NFC").toLowerCase())
     .replace(unsegmented, (run) => ` ${pairsOf(run).join(" ")} `)
-    .replace(longUnspaced, (run) => run.replace(signs, " "))
+    .replace(longUnspaced, (run) => run.replace(nonWords, " "))
     .replace(longWord, "$1");
 }
 
@@ -82,7 +82,7 @@ function* searchPieces(text: string, mark = ""): Generator<string> {
   const length = searchedLength(text);
   for (let at = 0; at < length; ) {
     const end = endOfPiece(text, at, length);
-    yield labelled(plainText(text.slice(at, end).replace(controls, " ")), mark);
+    yield withLabels(plainText(text.slice(at, end).replace(controls, " ")), mark);
     at = end;
   }
 }
@@ -116,7 +116,7 @@ const languages = {
   hindi: "Devanagari",
   tamil: "Tamil",
 };
-const names = Object.keys(languages);
+const languageNames = Object.keys(languages);
 const ofOneScript = Object.values(languages)
   .map((script) => `\\p{Script=${script}}[\\p{Script=${script}}\\p{M}]*`)
   .map((word) => `(${word}(?:-${word})*)`);
@@ -125,16 +125,18 @@ const scriptWord = new RegExp(
   "gu",
 );
 
-function labelled(plain: string, mark: string): string {
-  const ofScripts = names.map((): string[] => []);
+function withLabels(plain: string, mark: string): string {
+  const ofScripts = languageNames.map((): string[] => []);
   const own = plain.replace(scriptWord, (word, ...groups: (string | undefined)[]) => {
     ofScripts[groups.indexOf(word)]?.push(word);
     return " ";
   });
-  const parts = [...own.matchAll(identifiers)].flatMap(([identifier]) => partsOf(identifier));
+  const parts = [...own.matchAll(identifiers)].flatMap(([identifier]) =>
+    identifierParts(identifier),
+  );
   return [
     `${mark}\x1F${own}\x1E`,
-    ...[...names, "part"].map((label, index) => {
+    ...[...languageNames, "part"].map((label, index) => {
       const words = (ofScripts[index] ?? parts).join(" ");
       return words === "" ? "" : `${mark}${label}\x1F${words}\x1E`;
     }),
@@ -146,7 +148,7 @@ const identifiers =
   /(?<![\p{Script=Latin}\p{N}_-])[\p{Script=Latin}\p{N}_-]+(?:[.@/\\:]+[\p{Script=Latin}\p{N}_-]+)+|(?<=[\p{L}\p{N}_]-)\p{N}{3,}/gu;
 
 /** "src/main.py" has "src", "main" and "main.py", "docs.example.org" also "example.org". */
-function partsOf(identifier: string): string[] {
+function identifierParts(identifier: string): string[] {
   const parts = identifier.split(/[.@/\\:]+/);
   if (parts.length === 1) return parts;
   if (!/\p{L}/u.test(identifier)) return [];
@@ -162,6 +164,24 @@ function partsOf(identifier: string): string[] {
 /** Whether a prepared text has pictures and no words. */
 export const isPictures = (terms: string): boolean =>
   /\p{Extended_Pictographic}|\p{Regional_Indicator}/u.test(terms) && !hasWords(terms);
+
+const spelledWord = /[\p{L}\p{M}\p{N}]+(?:[.@/\\:_'’-]+[\p{L}\p{M}\p{N}]+)*/gu;
+const partOfWord = /[\p{L}\p{M}\p{N}]+/gu;
+
+/**
+ * The words of a text as it spells them, once each, with the parts of identifiers; pairs of
+ * characters in scripts without spaces.
+ */
+export function spelledWords(text: string): string[] {
+  const words = new Set<string>();
+  for (const [word] of text.matchAll(spelledWord)) {
+    for (const part of [word, ...(word.match(partOfWord) ?? [])])
+      if (part.search(unsegmented) < 0) words.add(part);
+    for (const [run] of word.matchAll(unsegmented))
+      for (const pair of pairsOf(run)) words.add(pair);
+  }
+  return [...words];
+}
 
 const ideograph = /\p{Script=Han}/u;
 

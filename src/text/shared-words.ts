@@ -1,7 +1,7 @@
 import { plainText } from "./search-text.js";
 
-const mostCharacters = 10_000;
-const ascii = /^[\x20-\x7e]*$/;
+const maxComparedCharacters = 10_000;
+const printableAscii = /^[\x20-\x7e]*$/;
 /** "The user" begins most memories; shorter words ("is", "a", "to") occur in any sentence. */
 const isFrame = /^(?:the|user|\p{Script=Latin}{1,2})$/u;
 
@@ -10,9 +10,9 @@ export type WordCounts = ReadonlyMap<string, number>;
 
 /** Once each, the words that say what `text` is about; pairs in scripts without spaces. */
 export function contentWords(text: string): WordCounts {
-  const head = text.slice(0, mostCharacters);
+  const head = text.slice(0, maxComparedCharacters);
   // Preparing a text takes longer than all else here.
-  const plain = ascii.test(head) ? head.toLowerCase() : plainText(head);
+  const plain = printableAscii.test(head) ? head.toLowerCase() : plainText(head);
   const words = plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return new Map(words.filter((word) => !isFrame.test(word)).map((word) => [word, 1]));
 }

@@ -23,7 +23,7 @@ export function textPieces<Item extends { text: string }>(
   for (const item of items) {
     let start = 0;
     do {
-      const { end, tokens } = partOf(item.text, start, textTokens);
+      const { end, tokens } = pieceFrom(item.text, start, textTokens);
       if (used + tokens > textTokens) {
         if (pieces.length > mostPieces) return pieces;
         pieces.push([]);
@@ -62,13 +62,13 @@ export async function foldPieces<Item extends { text: string }, Result>(
   return result;
 }
 
-function partOf(text: string, start: number, budgetTokens: number) {
+function pieceFrom(text: string, start: number, budgetTokens: number) {
   const { end, tokens } = readTokens(text, start, budgetTokens);
   return { end: endOfPart(text, start, end), tokens: Math.ceil(tokens) };
 }
 
 /** Shorter items are omitted, since the mark alone takes a dozen tokens. */
-const leastTokens = 40;
+const minTokens = 40;
 
 /**
  * The first groups of `items` that fit the bounds. A single item that is too long keeps its head
@@ -82,7 +82,7 @@ export function withinBounds<Item extends { text: string }>(
 ) {
   const most = inputBudgetTokens * mostPieces;
   const whole = items.map((item) =>
-    isWithin(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },
+    fitsTokens(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },
   );
   const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
   const first = whole.slice(0, taken);
@@ -92,7 +92,7 @@ export function withinBounds<Item extends { text: string }>(
     return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups have gaps at their ends, so the total shrinks until they fit.
   for (let total = most; ; total *= 0.8) {
-    const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
+    const kept = headAndTail(first, Math.max(1, Math.floor(total / minTokens)));
     const sizes = kept.map(({ text }) => readTokens(text, 0, total).tokens + 1);
     const share = fairShare(sizes, total);
     const cut = kept.map((item) => ({ ...item, text: withoutMiddle(item.text, share) }));
@@ -118,7 +118,7 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   if (items.length <= most) return [...items];
   const head = items.slice(0, Math.ceil(most / 2));
   const tail = items.slice(items.length - Math.floor(most / 2));
-  const mark = omitted(items.length - most, "messages");
+  const mark = leftOut(items.length - most, "messages");
   const marked = head.map((item, index) =>
     index === head.length - 1 ? { ...item, text: item.text + mark } : item,
   );
@@ -137,18 +137,18 @@ function fairShare(sizes: readonly number[], total: number): number {
 
 const markTokens = 20;
 
-const isWithin = (text: string, mostTokens: number): boolean =>
+const fitsTokens = (text: string, mostTokens: number): boolean =>
   readTokens(text, 0, mostTokens).end === text.length;
 
 function withoutMiddle(text: string, mostTokens: number): string {
-  if (isWithin(text, mostTokens)) return text;
+  if (fitsTokens(text, mostTokens)) return text;
   const half = Math.max(1, (mostTokens - markTokens) / 2);
-  const head = text.slice(0, partOf(text, 0, half).end);
+  const head = text.slice(0, pieceFrom(text, 0, half).end);
   const windowStart = Math.max(head.length, text.length - Math.ceil(half) * bytesPerToken);
   const surplus = readTokens(text, windowStart).tokens - half;
   const tail = text.slice(startOfPart(text, readTokens(text, windowStart, surplus).end));
-  return head + omitted(text.length - head.length - tail.length, "characters") + tail;
+  return head + leftOut(text.length - head.length - tail.length, "characters") + tail;
 }
 
-const omitted = (count: number, of: "characters" | "messages"): string =>
+const leftOut = (count: number, of: "characters" | "messages"): string =>
   `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;

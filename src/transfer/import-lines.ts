@@ -65,7 +65,7 @@ export async function importLines(
   let source: ImportSource | undefined;
   for await (const batch of batches(readExport(input.lines))) {
     signal?.throwIfAborted();
-    source ??= sourceOf(batch, target);
+    source ??= importSource(batch, target);
     const progress = { ...source, hasBegun: lines > 0 };
     const added = await asTenant(source.scope.tenantId, async () => {
       // Skip what an earlier run wrote; redact and screen the others, and write them.
@@ -98,7 +98,7 @@ const quarantinedIn = (lines: readonly ImportableLine[]) =>
 
 const importSchema = z.strictObject({
   lines: z.custom<ImportInput["lines"]>(
-    isIterable,
+    isIterableInput,
     "must be the lines of `export`, or lines of text",
   ),
   scope: scopeField,
@@ -106,7 +106,7 @@ const importSchema = z.strictObject({
   signal: abortSignal.optional(),
 });
 
-function isIterable(input: unknown): boolean {
+function isIterableInput(input: unknown): boolean {
   return (
     typeof input === "object" &&
     input !== null &&
@@ -128,10 +128,10 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
   if (batch.length > 0) yield batch;
 }
 
-type ImportSource = ReturnType<typeof sourceOf>;
+type ImportSource = ReturnType<typeof importSource>;
 
 /** `file` identifies the file, so that a later run finds the progress of this one. */
-function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
+function importSource([first]: readonly NumberedLine[], target: Scope | undefined) {
   const header = first?.line as ExportLineOf<"header">;
   const digest = createHash("sha256")
     .update(JSON.stringify([header.exportedAt, header.scope]))
@@ -232,11 +232,11 @@ async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
 }
 
 /** SQLSTATE classes of invalid values, violated constraints and exceeded limits. */
-const refusals = /^(?:22|23|54)...$/;
+const refusedStates = /^(?:22|23|54)...$/;
 
 function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
   const code = MemoryError.is(error, "DATABASE_ERROR") ? errorCodeOf(error.cause) : "";
-  if (!refusals.test(code)) return error;
+  if (!refusedStates.test(code)) return error;
   const where = `Lines ${lines[0]?.number} to ${lines.at(-1)?.number}`;
   if (code !== "23505") {
     const problem = `${where}: the database does not take one of them (SQLSTATE ${code}).`;

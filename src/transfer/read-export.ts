@@ -17,7 +17,7 @@ const mostLineCharacters = 10_000_000;
 /**
  * Deepest nesting of a line, and of a message in it: recursive functions would overflow the stack.
  */
-const mostDepth = 1_000;
+const maxLineDepth = 1_000;
 
 /**
  * Splits at line feeds only: JSON may contain other line breaks.
@@ -46,7 +46,7 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 const tooLong = `it is longer than ${mostLineCharacters} characters.`;
-const tooDeep = `it is nested deeper than ${mostDepth} levels.`;
+const tooDeep = `it is nested deeper than ${maxLineDepth} levels.`;
 
 /** Numbered from 1. */
 export interface NumberedLine<Line extends ExportLine = ExportLine> {
@@ -96,7 +96,7 @@ export async function* readExport(
 const startAgain = "Forget the scope, and import the whole file.";
 
 function parseLine(number: number, text: string, first: boolean): ExportLine {
-  const value = parseJson(number, text);
+  const value = parseLineJson(number, text);
   if (first) checkHeader(number, value);
   const parsed = exportLineSchema.safeParse(value);
   if (!parsed.success) {
@@ -121,9 +121,9 @@ function writeJson(number: number, given: unknown): string {
   throw lineError(number, "this is no JSON.");
 }
 
-function parseJson(number: number, text: string): unknown {
+function parseLineJson(number: number, text: string): unknown {
   if (text.length > mostLineCharacters) throw lineError(number, tooLong);
-  if (isDeeper(text, mostDepth)) throw lineError(number, tooDeep);
+  if (isDeeper(text, maxLineDepth)) throw lineError(number, tooDeep);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -131,7 +131,7 @@ function parseJson(number: number, text: string): unknown {
     throw lineError(number, "this is no JSON.", cause);
   }
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
-  if (typeof serialised === "string" && isDeeper(serialised, mostDepth))
+  if (typeof serialised === "string" && isDeeper(serialised, maxLineDepth))
     throw lineError(number, tooDeep);
   if (!isStorableJson(value))
     throw lineError(number, "it has characters that PostgreSQL cannot hold.");

@@ -41,7 +41,7 @@ const summaryName = {
   createdAt: column.time("created_at"),
 };
 /** Source fields of a memory, as `sourceOf` permits. */
-const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
+const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
   derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
     memoryColumns[field] as never,
     out,
@@ -206,9 +206,9 @@ export const records = {
       ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
       appId,
       // Another user's thread stays unnamed.
-      threadId: ofSource("threadId", sql`t.thread_id`),
-      sourceSeqs: ofSource("sourceSeqs", sql`x.source_seqs`),
-      evidence: ofSource("evidence", sql`x.evidence`),
+      threadId: sourceFieldOf("threadId", sql`t.thread_id`),
+      sourceSeqs: sourceFieldOf("sourceSeqs", sql`x.source_seqs`),
+      evidence: sourceFieldOf("evidence", sql`x.evidence`),
     },
     words: wordNames,
     rows: ({ schema }, { scope }) => sql`${schema}.memory x

@@ -1,5 +1,6 @@
 import type { BlockPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
+import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import {
   blockTokens,
@@ -8,16 +9,9 @@ import {
   lineTokens,
   type MemorySection,
   sectionOf,
-  withoutTold,
+  toldIn,
 } from "./memory-block.js";
-import {
-  memoryParts,
-  noMemories,
-  partOf,
-  type Recalled,
-  type RecalledMemories,
-  shownMemory,
-} from "./recalled.js";
+import { memoryParts, noMemories, ofPart, type Recalled, shownIn } from "./recalled.js";
 
 /** For what fits the question: the profile keeps most of the budget. */
 const askedShare = 1 / 3;
@@ -35,39 +29,32 @@ export function fitBudget(
 ): Recalled {
   const { epoch, memories, timeZone } = found;
   if (epoch.isNew) return cutLines(found, budgetTokens, asked);
+
   const { profile, rest, notes, omitted } = memories;
   const matches = { ...memories, profile: [], rest: [], notes: [], omitted: 0 };
   const turn = cutLines({ ...found, memories: matches }, budgetTokens * askedShare);
 
   let leftTokens = budgetTokens;
-  for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
-    for (const memory of partOf(shown, "profile"))
-      leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
-  const added = withoutTold({ ...noMemories, ...epoch.added }, turn.changes);
-  const known = cutLines(
-    { ...withoutNews(turn), memories: added },
+  const shown = [...shownIn(memories), ...epoch.earlier.flatMap((earlier) => earlier.memories)];
+  for (const memory of ofPart(shown, "profile"))
+    leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
+  const isTold = toldIn(turn.changes);
+  const known = {
+    ...noMemories,
+    profile: epoch.added.profile.filter((memory) => !isTold(memory)),
+    notes: epoch.added.notes.filter((memory) => !isTold(memory)),
+    omitted: 0,
+  };
+  const { memories: added } = cutLines(
+    { ...turn, ...noNews(turn), memories: known },
     Math.max(0, leftTokens),
-  ).memories;
+  );
   return {
     ...turn,
     memories: { ...turn.memories, profile, rest, notes, omitted },
-    epoch: {
-      ...epoch,
-      added: { profile: known.profile, notes: known.notes },
-      addedOmitted: known.omitted,
-    },
+    epoch: { ...epoch, added },
   };
 }
-
-function withoutNews(found: Recalled): Recalled {
-  return { ...found, changes: { ...found.changes, count: 0, top: [] }, consents: [], unread: [] };
-}
-
-/** Sums in another order differ by less than this tolerance. */
-const wholeTokens = (tokens: number): number => Math.ceil(tokens - 1e-6);
-
-const isWithin = (found: Recalled, budgetTokens: number): boolean =>
-  wholeTokens(blockTokens(found)) <= budgetTokens;
 
 /**
  * Takes lines while they fit, in this order: changes, consents and unread messages, pinned memories,
@@ -75,23 +62,29 @@ const isWithin = (found: Recalled, budgetTokens: number): boolean =>
  * too long, but cuts the best hit. What a change tells in full costs nothing: no list repeats it.
  */
 function cutLines(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
-  if (isWithin(found, budgetTokens)) return found;
-  const news = fittingNews(found, budgetTokens);
-  const whole = { ...news, memories: found.memories };
-  if (isWithin(whole, budgetTokens)) return whole;
-  const memories = withoutTold(found.memories, news.changes);
-  const order = inOrder(linesOf(memories, found.timeZone), budgetTokens, asked);
-  return fittingMemories(whole, order, budgetTokens);
+  const isWithin = (part: Recalled) => Math.ceil(blockTokens(part)) <= budgetTokens;
+  if (isWithin(found)) return found;
+  const whole = { ...found, ...fittingNews(found, isWithin) };
+  return isWithin(whole) ? whole : fittingMemories(whole, budgetTokens, asked);
 }
 
-/** Without memories, which all count as omitted. The newest messages are shown first. */
-function fittingNews(found: Recalled, budgetTokens: number): Recalled {
-  const { changes, consents, unread, memories } = found;
-  const count = memoryParts.reduce((sum, part) => sum + memories[part].length, memories.omitted);
-  let shown = withoutNews({ ...found, memories: { ...memories, ...noMemories, omitted: count } });
-  const take = (more: Partial<Recalled>) => {
+type News = Pick<Recalled, "changes" | "consents" | "unread">;
+
+const noNews = ({ changes }: Recalled): News => ({
+  changes: { ...changes, count: 0, top: [] },
+  consents: [],
+  unread: [],
+});
+
+/** Without a memory, all of which count as omitted. The newest messages are shown first. */
+function fittingNews(found: Recalled, isWithin: (part: Recalled) => boolean): News {
+  const { changes, consents, unread } = found;
+  const omitted = shownIn(found.memories).length + found.memories.omitted;
+  const alone = { ...found, memories: { ...found.memories, ...noMemories, omitted } };
+  let shown = noNews(found);
+  const take = (more: Partial<News>) => {
     const next = { ...shown, ...more };
-    if (isWithin(next, budgetTokens)) shown = next;
+    if (isWithin({ ...alone, ...next })) shown = next;
   };
   for (const place of changes.top.keys())
     take({ changes: { ...changes, top: changes.top.slice(0, place + 1) } });
@@ -100,44 +93,29 @@ function fittingNews(found: Recalled, budgetTokens: number): Recalled {
   return shown;
 }
 
-/** A memory's line. */
+/** The line of a memory. */
 interface Line {
   readonly part: BlockPart;
-  /** In the part. */
-  readonly place: number;
-  readonly key: string;
-  /** Perhaps with less text than what was found. */
+  readonly shown: MemoryItem | MemoryHit;
   readonly memory: MemoryItem;
   readonly text: string;
 }
 
-const keyOf = (part: BlockPart, { id }: MemoryItem) => `${part} ${id}`;
-
-function linesOf(memories: RecalledMemories, timeZone: string): Line[] {
-  return memoryParts.flatMap((part) =>
-    memories[part].map((shown, place) => {
-      const memory = shownMemory(shown);
-      const text = lineOf(part, memory, 0, timeZone);
-      return { part, place, key: keyOf(part, memory), memory, text };
-    }),
-  );
+function lineFor(part: BlockPart, shown: MemoryItem | MemoryHit, timeZone: string): Line {
+  const memory = "memory" in shown ? shown.memory : shown;
+  return { part, shown, memory, text: lineOf(part, memory, 0, timeZone) };
 }
 
 /** Pinned memories first, then what fits the question best; insights last. */
-function inOrder(
-  lines: readonly Line[],
-  budgetTokens: number,
-  asked: readonly string[],
-): ReadonlySet<Line> {
+function inOrder(lines: readonly Line[], budgetTokens: number, asked: readonly string[]): Line[] {
   const pinned = lines.filter(({ part, memory }) => part === "profile" && memory.pinned);
   const last = lines.filter(({ memory }) => ranksLast(memory));
   const others = lines.filter((line) => !pinned.includes(line) && !last.includes(line));
   const fitting = asked.flatMap(
     (id) => others.find(({ part, memory }) => part === "profile" && memory.id === id) ?? [],
   );
-  const matches = others.filter(
-    ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
-  );
+  const episode = lines.find(({ part }) => part === "episodes");
+  const matches = others.filter((line) => line.part === "relevant" || line === episode);
   let leftTokens = budgetTokens * askedShare;
   const best = [...fitting, ...matches].filter(({ text }) => {
     const tokens = lineTokens(text);
@@ -145,71 +123,83 @@ function inOrder(
     leftTokens -= tokens;
     return true;
   });
-  return new Set([...pinned, ...best, ...others, ...last]);
+  return [...new Set([...pinned, ...best, ...others, ...last])];
 }
 
-/** What a change tells in full stays: it is no line of `order`. */
+/** What a change tells in full stays: no line repeats it. */
 function fittingMemories(
   whole: Recalled,
-  order: ReadonlySet<Line>,
   budgetTokens: number,
+  asked: readonly string[],
 ): Recalled {
-  const candidates = new Set([...order].map(({ key }) => key));
-  const withLines = (lines: readonly Line[]): Recalled => {
-    const kept = new Map(lines.map(({ key, memory }) => [key, memory]));
+  const { memories, timeZone } = whole;
+  const lines = memoryParts.flatMap((part) =>
+    memories[part].map((shown) => lineFor(part, shown, timeZone)),
+  );
+  const isTold = toldIn(whole.changes);
+  const untold = lines.filter(({ memory }) => !isTold(memory));
+  const order = inOrder(untold, budgetTokens, asked);
+
+  /** What was found or, of the best hit, perhaps less text. */
+  const taken = new Map<Line, Line>();
+  const withTaken = (): Recalled => {
+    const kept = lines.flatMap((line) => taken.get(line) ?? (isTold(line.memory) ? line : []));
     const lists = memoryParts.map((part) => {
-      const list = whole.memories[part].flatMap((shown) => {
-        const key = keyOf(part, shownMemory(shown));
-        const memory = kept.get(key);
-        if (memory === undefined) return candidates.has(key) ? [] : [shown];
-        return "memory" in shown ? { ...shown, memory } : memory;
-      });
-      return [part, list] as const;
+      const ofPart = kept.filter((line) => line.part === part);
+      return [part, ofPart.map(({ shown }) => shown)] as const;
     });
-    const omitted = whole.memories.omitted + order.size - lines.length;
-    return { ...whole, memories: { ...whole.memories, ...Object.fromEntries(lists), omitted } };
+    const omitted = memories.omitted + order.length - taken.size;
+    return { ...whole, memories: { ...memories, ...Object.fromEntries(lists), omitted } };
   };
-  const taken: Line[] = [];
-  const tokensWith = (...more: Line[]) => wholeTokens(blockTokens(withLines([...taken, ...more])));
+  const tokensWith = (line: Line, shown: Line): number => {
+    taken.set(line, shown);
+    const tokens = blockTokens(withTaken());
+    taken.delete(line);
+    return Math.ceil(tokens);
+  };
 
   const sections = new Set<MemorySection>();
   const written = new Set<string>();
   let usedTokens = 0;
-  const takes = (line: Line): boolean => {
+  const takes = (line: Line, shown: Line): boolean => {
     const section = sectionOf(line.part, line.memory);
     const isNew = !sections.has(section);
-    let { text } = line;
+    let { text } = shown;
     if (line.part === "notes") {
-      const place = taken.filter(({ part }) => part === "notes").length;
-      text = lineOf(line.part, line.memory, place, whole.timeZone);
+      const place = [...taken.keys()].filter(({ part }) => part === "notes").length;
+      text = lineOf(line.part, line.memory, place, timeZone);
     }
     let tokens = usedTokens;
     // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
-    if (taken.length === 0 || (isNew && line.part === "notes")) tokens = tokensWith(line);
+    if (taken.size === 0 || (isNew && line.part === "notes")) tokens = tokensWith(line, shown);
     else if (!written.has(text)) tokens += lineTokens(text) + (isNew ? headingTokens(section) : 0);
-    if (wholeTokens(tokens) > budgetTokens) return false;
+    if (Math.ceil(tokens) > budgetTokens) return false;
     written.add(text);
-    taken.push(line);
+    taken.set(line, shown);
     sections.add(section);
     usedTokens = tokens;
     return true;
   };
+  const best = untold.find(({ part }) => part === "relevant");
   for (const line of order) {
-    if (takes(line) || line.part !== "relevant" || line.place > 0) continue;
+    if (takes(line, line) || line !== best) continue;
     const cut = (characters: number): Line => {
       const memory = { ...line.memory, text: clipped(line.memory.text, characters) };
-      return { ...line, memory, text: lineOf(line.part, memory, 0, whole.timeZone) };
+      return lineFor(line.part, { ...line.shown, memory } as MemoryHit, timeZone);
     };
     const longest = line.memory.text.length - 1;
-    if (longest < shortestCut) continue;
-    const fits = (characters: number) => tokensWith(cut(characters)) <= budgetTokens;
-    const characters = mostThatFit(shortestCut, longest, fits);
-    if (characters !== null) takes(cut(characters));
+    if (longest < minCutCharacters) continue;
+    const fits = (characters: number) => tokensWith(line, cut(characters)) <= budgetTokens;
+    const characters = mostThatFit(minCutCharacters, longest, fits);
+    if (characters !== null) takes(line, cut(characters));
   }
   // The notice of omitted memories changes its length with the count.
-  while (taken.length > 0 && tokensWith() > budgetTokens) taken.pop();
-  return withLines(taken);
+  for (const line of [...taken.keys()].reverse()) {
+    if (Math.ceil(blockTokens(withTaken())) <= budgetTokens) break;
+    taken.delete(line);
+  }
+  return withTaken();
 }
 
 /** Shorter cuts say nothing. */
-const shortestCut = 40;
+const minCutCharacters = 40;

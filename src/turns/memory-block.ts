@@ -13,13 +13,12 @@ import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 import {
   type Additions,
-  allOf,
-  memoryParts,
-  partOf,
+  ofPart,
   type Recalled,
   type RecalledChanges,
-  type ShownMemories,
-  shownMemory,
+  type ShownMemory,
+  shownIn,
+  standingParts,
 } from "./recalled.js";
 
 // The plan of what a prompt shows, its lines, and their print.
@@ -27,28 +26,29 @@ import {
 /** What a prompt shows of memory, before it is printed. Nothing in it is shown twice. */
 export function planPrompt(recalled: Recalled) {
   const { epoch, changes, consents, unread, day } = recalled;
-  const { profile, rest, notes, ...found } = withoutTold(recalled.memories, changes);
-  const { relevant, episodes, related } = found;
-  const hasMemories = profile.length + rest.length + notes.length > 0;
+  const memories = withoutTold(shownIn(recalled.memories), changes);
+  const inBlock = memories.filter(({ part }) => standingParts.includes(part));
+  const found = memories.filter(({ part }) => !standingParts.includes(part));
+  const hasMemories = inBlock.length > 0;
 
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
-  const own = {
-    memories: { ...epoch.added, relevant, episodes, related },
+  const own: Additions = {
+    memories: [...shownIn(epoch.added), ...found],
     changes,
     consents,
     unread,
-    omitted: epoch.addedOmitted,
+    omitted: epoch.added.omitted,
     day: day === namedDays.at(-1) ? null : day,
   };
   // A prompt without memory names no day, and a block with memories names it for its turn.
-  const isUndated = namedDays.length === 0 && isEmpty(own);
+  const isUndated = namedDays.length === 0 && countOf(own) + own.omitted === 0;
   const isInBlock = epoch.isNew && hasMemories;
   const earlier = epoch.earlier.map((turn) =>
     turn.messageId === epoch.openedBy && hasMemories ? { ...turn, day: null } : turn,
   );
   return {
     /** Stays until the epoch ends. */
-    block: { memories: { profile, rest, notes }, day: namedDays[0] ?? day },
+    block: { memories: inBlock, day: namedDays[0] ?? day },
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -58,22 +58,21 @@ export function planPrompt(recalled: Recalled) {
   };
 }
 
-function isEmpty({ memories, changes, consents, unread, omitted }: Additions): boolean {
-  return [allOf(memories), changes.top, consents, unread].flat().length + omitted === 0;
+/** How many things a turn adds. */
+export function countOf({ memories, changes, consents, unread }: Additions): number {
+  return memories.length + changes.top.length + consents.length + unread.length;
 }
 
-/** `shown` without what a change tells in full: the prompt has it once. */
-export function withoutTold<Shown extends ShownMemories>(
-  shown: Shown,
-  { top }: Pick<RecalledChanges, "top">,
-): Shown {
-  if (top.length === 0) return shown;
+/** Whether one of `top` tells a memory in full: then no list repeats it. */
+export function toldIn({ top }: Pick<RecalledChanges, "top">): (memory: MemoryItem) => boolean {
   const lines = new Map(top.map(({ memoryId, line }) => [memoryId, line]));
-  const isTold = ({ id, text }: MemoryItem) => !!lines.get(id)?.includes(onOneLine(text));
-  const untold = { ...shown } as Record<BlockPart, unknown>;
-  for (const part of memoryParts)
-    untold[part] = shown[part]?.filter((each) => !isTold(shownMemory(each)));
-  return untold as Shown;
+  return ({ id, text }) => lines.get(id)?.includes(onOneLine(text)) ?? false;
+}
+
+/** `shown` without what a change tells in full. */
+function withoutTold(shown: readonly ShownMemory[], changes: RecalledChanges): ShownMemory[] {
+  const isTold = toldIn(changes);
+  return shown.filter(({ memory }) => !isTold(memory));
 }
 
 type Shown = Pick<Additions, "memories"> &
@@ -83,65 +82,54 @@ type Shown = Pick<Additions, "memories"> &
 function sectionsOf(
   { memories, changes, consents = [], unread = [] }: Shown,
   { appName, timeZone }: Pick<Recalled, "appName" | "timeZone">,
-  others: readonly ShownMemories[] = [],
 ): string[] {
-  const shown = [memories, ...others];
-  const notes = shown.flatMap((each) => partOf(each, "notes"));
-  return [
-    changes ? changeSection(changes) : null,
-    ...memorySections(shown, timeZone),
-    noteBlock(notes, appName ?? notes[0]?.scope.appId ?? "", timeZone),
-    unreadSection(unread),
-    consentSection(consents),
-  ].filter((section) => section !== null);
-}
+  const sections: string[] = [];
+  const add = (heading: string, lines: readonly string[]) => {
+    if (lines.length > 0) sections.push([heading, ...lines].join("\n"));
+  };
+  const bullet = (text: string) => `- ${containedLine(text)}`;
 
-function changeSection(changes: RecalledChanges): string | null {
-  const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
-  return deltaHeader({ ...changes, top });
-}
-
-function memorySections(shown: readonly ShownMemories[], timeZone: string): string[] {
-  const statements = shown.flatMap((each) => [
-    ...partOf(each, "relevant"),
-    ...partOf(each, "rest"),
-  ]);
-  const near = nearStatements(statements);
-  const sections = new Map<MemorySection, string[]>();
-  for (const [section, heading] of Object.entries(sectionHeadings))
-    sections.set(section as MemorySection, [heading]);
-  // A user and the user within an app may have the same memory.
-  const written = new Set<string>();
+  if (changes) {
+    const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
+    const header = deltaHeader({ ...changes, top });
+    if (header !== null) sections.push(header);
+  }
+  const near = nearStatements(
+    memories
+      .filter(({ part }) => part === "relevant" || part === "rest")
+      .map(({ memory }) => memory),
+  );
+  // A user and the user within an app may have the same memory: its line is printed once.
+  const lines = new Map<string, MemorySection>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
-    for (const memory of shown.flatMap((each) => partOf(each, part))) {
+    for (const memory of ofPart(memories, part)) {
       const line = lineOf(part, memory, 0, timeZone, near.has(memory.id));
-      if (written.has(line)) continue;
-      written.add(line);
-      sections.get(sectionOf(part, memory))?.push(line);
+      if (!lines.has(line)) lines.set(line, sectionOf(part, memory));
     }
   }
-  const printed = [...sections.values()].filter(({ length }) => length > 1);
-  return printed.map((lines) => lines.join("\n"));
+  for (const [section, heading] of Object.entries(sectionHeadings))
+    add(
+      heading,
+      [...lines.keys()].filter((line) => lines.get(line) === section),
+    );
+  const notes = ofPart(memories, "notes");
+  const ofApp = noteBlock(notes, appName ?? notes[0]?.scope.appId ?? "", timeZone);
+  if (ofApp !== null) sections.push(ofApp);
+  add(
+    "## Said by the User in Another Conversation",
+    unread.map(({ text }) => bullet(clipped(text, unreadCharacters))),
+  );
+  add(consentHeading, consentLines(consents).map(bullet));
+  return sections;
 }
 
 /** No fact is longer. */
 const unreadCharacters = 280;
 
-function unreadSection(messages: Recalled["unread"]): string | null {
-  if (messages.length === 0) return null;
-  const lines = messages.map(({ text }) => `- ${containedLine(clipped(text, unreadCharacters))}`);
-  return ["## Said by the User in Another Conversation", ...lines].join("\n");
-}
-
-function consentSection(waiting: Recalled["consents"]): string | null {
-  if (waiting.length === 0) return null;
-  return [
-    "## Waiting for the User's Consent",
-    "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
-      "when the user plainly said yes or no to one of these:",
-    ...consentLines(waiting).map((line) => `- ${containedLine(line)}`),
-  ].join("\n");
-}
+const consentHeading =
+  "## Waiting for the User's Consent\n" +
+  "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
+  "when the user plainly said yes or no to one of these:";
 
 const sectionHeadings = {
   profile: "## User Profile",
@@ -230,9 +218,12 @@ function beginning(text: string): string {
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, day, epoch } = recalled;
-  const others = [epoch.added, ...epoch.earlier.map(({ memories }) => memories)];
-  const memories = withoutTold(recalled.memories, changes);
-  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled, others), day);
+  const memories = [
+    ...withoutTold(shownIn(recalled.memories), changes),
+    ...shownIn(epoch.added),
+    ...epoch.earlier.flatMap((turn) => turn.memories),
+  ];
+  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), day);
 }
 
 /** What a turn's prompt has of memory. */
@@ -241,20 +232,19 @@ export function printPrompt(recalled: Recalled) {
   const text = printBlock(recalled, sectionsOf(block, recalled), block.day);
   const additions = new Map<string | undefined, string>();
   for (const turn of [...earlier, { ...own, messageId: undefined }]) {
-    const sections = sectionsOf(turn, recalled);
-    if (turn.omitted > 0) sections.push(omittedNotice(turn.omitted));
+    const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
     if (turn.day !== null) sections.push(dayLine(turn.day));
     if (sections.length === 0) continue;
     // A prompt without a block begins with what its first turn adds.
     if (text === null && additions.size === 0) sections.unshift(memoryPreface);
-    additions.set(turn.messageId, `${openingAlone}${sections.join("\n\n")}${closing}\n\n`);
+    additions.set(turn.messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
   }
   const { summary, omitted } = recalled;
   const isSummaryAlone = summary && !omitted && !hasMemories;
   const inner = isSummaryAlone
     ? summaryText(summary)
     : // Without the marks around it: a bracket stands in their place.
-      (text ?? "").slice(openingAlone.length, -closing.length);
+      (text ?? "").slice(opening.length, -closing.length);
   // A bracket and an empty line end it, so it contains none.
   const context = `[Previous context: ${inner.replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
   return {
@@ -272,7 +262,7 @@ export function printPrompt(recalled: Recalled) {
 
 /** Delimited: no memory can close the block or imitate its parts. */
 function printBlock(
-  { memories, summary, omitted }: Recalled,
+  { memories, summary, omitted }: Pick<Recalled, "memories" | "summary" | "omitted">,
   sections: readonly string[],
   day: string,
 ): string | null {
@@ -283,60 +273,56 @@ function printBlock(
   if (!hasMemories && conversation.length === 0) return null;
 
   const above: string[] = [];
-  const printed = [hasMemories ? blockOpening(day) : `${openingAlone}${memoryPreface}`];
+  const printed: string[] = [];
   if (hasMemories) {
-    printed.push(...sections, ...noticeOf(memories));
+    const notice = omittedNotice(memories.omitted, memories.omittedAtLeast);
+    printed.push(blockHeading(day), ...sections, ...notice);
     above.push("memory");
-  }
+  } else printed.push(memoryPreface);
   if (conversation.length > 0) printed.push(`# Recent Conversation\n${conversation.join("\n\n")}`);
   if (summary) above.push("conversation");
   if (above.length > 0) printed.push(requestFor(above.join(" and ")));
-  return printed.join("\n\n") + closing;
+  return `${opening}${printed.join("\n\n")}${closing}`;
 }
+
+/** Budgets count this day in the prompt, so that no day shows less than another. */
+const countedDay = "2026-11-28";
 
 /** Of the whole block without the conversation, unrounded. */
 export function blockTokens(found: Recalled): number {
-  const memories = withoutTold(found.memories, found.changes);
+  const memories = withoutTold(shownIn(found.memories), found.changes);
   const sections = sectionsOf({ ...found, memories }, found);
-  if (sections.length === 0) return 0;
-  let tokens = frameTokens;
-  for (const section of [...sections, ...noticeOf(memories)]) tokens += sectionTokens(section);
-  return tokens;
-}
-
-/** Words do not continue over a line break, so sections and lines add up. */
-function sectionTokens(text: string): number {
-  return readTokens(`\n\n${text}`).tokens;
+  const block = { memories: found.memories, summary: null, omitted: null };
+  return readTokens(printBlock(block, sections, countedDay) ?? "").tokens;
 }
 
 /** Notes have longer beginnings, which are counted with them. */
 export function headingTokens(section: MemorySection): number {
-  return section === "notes" || section === "operators"
-    ? 0
-    : sectionTokens(sectionHeadings[section]);
+  const isNotes = section === "notes" || section === "operators";
+  return isNotes ? 0 : lineTokens(`\n${sectionHeadings[section]}`);
 }
 
 const longDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
 
 const dayLine = (day: string): string => `Today is ${longDay.format(new Date(`${day}T00:00Z`))}.`;
 
+const opening = "<memory>\n";
+const blockHeading = (day: string) => `# Long-term Memory\n${dayLine(day)}\n${memoryPreface}`;
 const requestFor = (above: string) => `Answer consistently using the ${above} above.`;
-const openingAlone = "<memory>\n";
-const blockOpening = (day: string) =>
-  `${openingAlone}# Long-term Memory\n${dayLine(day)}\n${memoryPreface}`;
 const closing = "\n</memory>";
-const frameTokens =
-  readTokens(blockOpening("2026-11-28")).tokens + sectionTokens(requestFor("memory") + closing);
-export const frameBytes = frameTokens * bytesPerToken;
 
-function noticeOf({ omitted, omittedAtLeast }: Recalled["memories"]): string[] {
-  return omitted === 0 && !omittedAtLeast ? [] : [omittedNotice(omitted, omittedAtLeast)];
-}
+/** Of a block around its sections. */
+export const frameBytes =
+  bytesPerToken *
+  readTokens(`${opening}${blockHeading(countedDay)}\n\n${requestFor("memory")}${closing}`).tokens;
 
-function omittedNotice(count: number, isLeast = false): string {
+function omittedNotice(count: number, isLeast = false): string[] {
+  if (count === 0 && !isLeast) return [];
   const one = count === 1 && !isLeast;
   const number = count === 0 ? "Some" : isLeast ? `More than ${count}` : `And ${count}`;
-  return `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`;
+  return [
+    `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`,
+  ];
 }
 
 type Summary = NonNullable<Recalled["summary"]>;

@@ -4,7 +4,7 @@ import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
 import { markWork } from "../jobs/work-table.js";
-import type { MemoryOptions } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import { isDelegatedThread } from "../scope/scope.js";
@@ -28,7 +28,7 @@ type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary
 export type DueJob = Job & { readonly inMs?: number };
 
 type RememberRuntime = Runtime<{
-  readonly memories: MemoryOptions;
+  readonly memories: MemoriesSettings;
   readonly summaries: SummaryOptions;
   readonly notes: { readonly limit: number; readonly idleMs: number };
   readonly retrieval: RecordConfig["retrieval"];
@@ -97,7 +97,10 @@ async function waitReason(
   return (await isTurnOpen(db, threadRef, messages)) ? "round_open" : null;
 }
 
-function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
+function isEpisodeDue(
+  memories: MemoriesSettings,
+  { turns, compressedTurns }: RecordedTurn,
+): boolean {
   return memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories)) !== null;
 }
 

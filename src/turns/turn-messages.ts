@@ -12,8 +12,8 @@ import {
 } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
-import { memoryBlock, printPrompt, withoutTold } from "./memory-block.js";
-import { memoryParts, partOf, type Recalled } from "./recalled.js";
+import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
+import { memoryParts, ofPart, type Recalled } from "./recalled.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -51,7 +51,7 @@ export function turnMessages(
     const added = additions.get(place === current ? undefined : message.id);
     if (added !== undefined && opensTurn(message)) texts.push(added);
     if (injectAs === "text" && texts.length > 0) {
-      keepPrefix(known, texts.join(""));
+      known.epoch.prefixes.add(texts.join(""));
       shown.push(withPrefix(message, texts.join(""), isSaid(message)));
     } else {
       shown.push(...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)));
@@ -77,33 +77,25 @@ function withoutCovered(state: readonly BaseMessage[], recalled: Recalled): Reca
 export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   const known = withoutCovered(state, recalled);
   const { instructions, talk } = shownMessages(state, known);
-  const held = new Set(state.map(({ id }) => id));
-  const shown = new Set(talk.map(({ id }) => id));
-  const { recent, gap, omitted, changes, consents, unread, summary, epoch } = known;
-  const memories = withoutTold(known.memories, changes);
-  const earlier = epoch.earlier.filter(({ messageId }) => shown.has(messageId));
+  const heldIds = new Set(state.map(({ id }) => id));
+  const shownIds = new Set(talk.map(({ id }) => id));
+  const { block, earlier, own } = planPrompt(known);
+  const counts: Record<string, number> = {};
+  for (const part of memoryParts)
+    counts[part] = ofPart([...block.memories, ...own.memories], part).length;
+  counts.earlier = 0;
+  for (const turn of earlier) if (shownIds.has(turn.messageId)) counts.earlier += countOf(turn);
   return {
-    summaryId: summary?.id ?? null,
-    memories: {
-      ...Object.fromEntries(
-        memoryParts.map((part) => [
-          part,
-          partOf(memories, part).length + partOf(epoch.added, part).length,
-        ]),
-      ),
-      earlier: earlier.flatMap((turn) => [
-        ...Object.values(turn.memories).flat(),
-        ...[turn.changes.top, turn.consents, turn.unread].flat(),
-      ]).length,
-    },
-    omittedMemories: memories.omitted,
-    changes: changes.count,
-    consents: consents.length,
-    unread: unread.length,
-    recentMessages: recent.length,
-    gapMessages: gap.length,
-    omittedMessages: omitted?.messages ?? 0,
-    databaseMessages: [...instructions, ...talk].filter(({ id }) => !held.has(id)).length,
+    summaryId: known.summary?.id ?? null,
+    memories: counts,
+    omittedMemories: known.memories.omitted,
+    changes: known.changes.count,
+    consents: known.consents.length,
+    unread: known.unread.length,
+    recentMessages: known.recent.length,
+    gapMessages: known.gap.length,
+    omittedMessages: known.omitted?.messages ?? 0,
+    databaseMessages: [...instructions, ...talk].filter(({ id }) => !heldIds.has(id)).length,
   };
 }
 
@@ -182,17 +174,6 @@ function isSystem(message: BaseMessage): boolean {
 }
 
 /**
- * What prompts put before a user's words, by epoch: copies of a recall share it. Not in the state,
- * which is checkpointed, out of reach of forgetting.
- */
-const prefixes = new WeakMap<Recalled["epoch"], Set<string>>();
-
-function keepPrefix({ epoch }: Recalled, prefix: string): void {
-  const kept = prefixes.get(epoch) ?? new Set();
-  prefixes.set(epoch, kept.add(prefix));
-}
-
-/**
  * Null for recalled messages. Changes a user's words only after a mark, or after what this turn put
  * before them.
  */
@@ -201,15 +182,8 @@ export function saidInState(
   recalled: Recalled | null | undefined,
 ): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
-  if (message.getType() !== "human" || hasMark(message)) return saidMessage(message);
-  if (isMemoryMessage(message) || (recalled && hasPrefix(message, recalled)))
-    return saidMessage(message);
-  return message;
-}
-
-function hasPrefix(message: BaseMessage, { epoch }: Recalled): boolean {
-  const kept = [...(prefixes.get(epoch) ?? [])];
-  if (kept.length === 0) return false;
-  const text = messageText(message);
-  return kept.some((prefix) => text.startsWith(prefix));
+  const isPlain = message.getType() === "human" && !hasMark(message) && !isMemoryMessage(message);
+  const hasPrefix = (prefix: string) => messageText(message).startsWith(prefix);
+  const prefixes = [...(recalled?.epoch.prefixes ?? [])];
+  return isPlain && !prefixes.some(hasPrefix) ? message : saidMessage(message);
 }

@@ -4,7 +4,7 @@ import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
-import { deleteCheckpoints, findCheckpoints } from "../../src/checkpoints/prune-checkpoints.js";
+import { deleteSuperseded, findCheckpoints } from "../../src/checkpoints/prune-checkpoints.js";
 import { supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
 import { historyOf } from "../langgraph/conversation.js";
 import { cloneThread } from "../support/clone-thread.js";
@@ -244,7 +244,7 @@ describe("checkpoints.prune", () => {
     const before = await history(graph, whole);
     const nodes = await findCheckpoints(db.database, threadId, sql`'infinity'::timestamptz`);
     const doomed = supersededCheckpoints(nodes, 3);
-    await deleteCheckpoints(db.database, threadId, doomed.slice(0, doomed.length / 2));
+    await deleteSuperseded(db.database, threadId, doomed.slice(0, doomed.length / 2));
     const left = await history(graph, threadId);
     expect(left).toEqual(
       before

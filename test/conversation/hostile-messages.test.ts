@@ -10,7 +10,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
-import { mostDepth } from "../../src/text/plain-json.js";
+import { maxJsonDepth } from "../../src/text/plain-json.js";
 import { anyJson } from "../support/any-json.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -321,12 +321,16 @@ describe("the codec", () => {
   });
 
   it("The codec keeps 40 levels of nesting, also readable by LangChain, and marks a cut", () => {
-    const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
+    const kept = new ToolMessage({
+      content: "x",
+      tool_call_id: "c",
+      artifact: nested(maxJsonDepth),
+    });
     expect((back(kept) as ToolMessage).artifact).toEqual(kept.artifact);
     const deeper = new ToolMessage({
       content: "x",
       tool_call_id: "c",
-      artifact: nested(mostDepth + 1),
+      artifact: nested(maxJsonDepth + 1),
     });
     expect(JSON.stringify((back(deeper) as ToolMessage).artifact)).toContain("nested too deeply");
     const [read] = mapStoredMessagesToChatMessages([JSON.parse(encodeMessage(kept))]);

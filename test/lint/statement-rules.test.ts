@@ -67,6 +67,11 @@ describe("the rules for statements on Citus", () => {
       `update "s".thread t set checkpoint_name = case
          when exists (select id from "s".threads_elsewhere(array[t.thread_id], t.tenant_id)) then 'a' else 'b' end`,
     ],
+    [
+      "no-parameter-as-condition",
+      `with a as (update "s".work k set retry_at = $1 from g where k.id = g.id and $2::boolean returning k.id)
+       update "s".thread t set ended_at = $1 from g where t.id = g.id`,
+    ],
     ["no-row-argument", `select m.id from "s".memory m where "s".is_pinned(m)`],
     [
       "no-subquery-inserted",

@@ -128,6 +128,15 @@ const rules: readonly Rule[] = [
       }),
   },
   {
+    // Where it is false, Citus runs nothing of an update or a delete with such a part.
+    name: "no-parameter-as-condition",
+    breaks: ({ top, writing }) =>
+      change.test(top.text) &&
+      writing.some(
+        (group) => group !== top && /\b(?:where|and) (?:not )?\$::boolean\b/.test(updating(group)),
+      ),
+  },
+  {
     // A shard's rows have a type of their own.
     name: "no-row-argument",
     breaks: ({ text }) =>

@@ -22,7 +22,7 @@ const groups = {
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],
-  spans: ["turns/observe.ts", "spansOptionsSchema"],
+  spans: ["composition/observe.ts", "spansOptionsSchema"],
   "notes.apps.*": ["notes/notes-options.ts", "appOptionsSchema"],
 } as const;
 

@@ -88,14 +88,16 @@ export async function silence(
   { threadId }: AppAddress,
   ms: number,
 ) {
+  // Citus takes no interval in an update, but in a part before it.
+  const earlier = (column: string, table: string) =>
+    `with earlier as materialized (
+       select id, ${column} - $2 * interval '1 millisecond' as at from "${schema}".${table}
+     )
+     update "${schema}".${table} t set ${column} = e.at from earlier e where t.id = e.id`;
+  await pool.query(`${earlier("last_activity_at", "thread")} and t.thread_id = $1`, [threadId, ms]);
   await pool.query(
-    `update "${schema}".thread set last_activity_at = last_activity_at - $2 * interval '1 millisecond'
-     where thread_id = $1`,
-    [threadId, ms],
-  );
-  await pool.query(
-    `update "${schema}".work set retry_at = retry_at - $2 * interval '1 millisecond'
-     where kind = 'notes' and thread_ref in (select id from "${schema}".thread where thread_id = $1)`,
+    `${earlier("retry_at", "work")} and t.kind = 'notes'
+     and t.thread_ref in (select id from "${schema}".thread where thread_id = $1)`,
     [threadId, ms],
   );
 }

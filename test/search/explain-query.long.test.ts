@@ -148,6 +148,9 @@ describe("an explanation", () => {
     expect(
       (await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays."),
     ).toBe("filter");
+    expect(
+      (await reasons({ filters: { agent_id: "nobody" } })).get("The boat club meets on Mondays."),
+    ).toBe("filter");
     expect([...(await reasons({ threshold: 1 })).values()]).toContain("floor");
     expect([...(await reasons({ budgetTokens: 16 })).values()]).toContain("budget");
     await expect(

@@ -97,20 +97,20 @@ export function withPlaceholders<Value>(
   shown: ShownView,
   earlier?: ReadonlySet<BaseMessage>,
 ): Value {
-  return rewriteMessages(value, (list) => placeholdersIn(list, shown, earlier));
+  return withReplacements(value, (list) => placeholdersIn(list, shown, earlier));
 }
 
 function placeholdersIn(
   list: readonly AnyMessage[],
   { own, places, recalled }: ShownView,
   earlier: ReadonlySet<BaseMessage> = new Set(),
-): Changes {
+): Replacements {
   const inPlaceOf = ({ id, content, message }: AnyMessage) => {
     if (message && earlier.has(message)) return "placeholder";
     const isMarked = message ? isRecalled(message) : isBlockText(content);
     return isMarked || recalled.has(id) ? (own.get(id) ?? "placeholder") : null;
   };
-  const changes: Changes = new Map();
+  const changes: Replacements = new Map();
   let first: string | undefined;
   let placeholder: BaseMessage[] = [];
   let lastPlace = Number.NaN;
@@ -132,7 +132,7 @@ function placeholdersIn(
 }
 
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
-  return rewriteMessages(withPlaceholders(value, shown), (list) => {
+  return withReplacements(withPlaceholders(value, shown), (list) => {
     const placeholders = list.filter(({ message }) => message && isPlaceholder(message));
     return new Map(placeholders.map((placeholder) => [placeholder, []]));
   });
@@ -147,11 +147,15 @@ export function restoreRecalled<Value>(
   shown: ShownView,
   loaded = new Set<string>(),
 ): Value {
-  return rewriteMessages(value, (list) => messagesIn(list, shown, loaded));
+  return withReplacements(value, (list) => messagesIn(list, shown, loaded));
 }
 
-function messagesIn(list: readonly AnyMessage[], shown: ShownView, loaded: Set<string>): Changes {
-  const changes: Changes = new Map();
+function messagesIn(
+  list: readonly AnyMessage[],
+  shown: ShownView,
+  loaded: Set<string>,
+): Replacements {
+  const changes: Replacements = new Map();
   const others = new Set(list.map(({ id }) => id));
   for (const id of others) if (id !== undefined) loaded.add(id);
   // Instructions, and the block among them.
@@ -192,28 +196,32 @@ interface AnyMessage {
 }
 
 /** What replaces a message; others stay. */
-type Changes = Map<AnyMessage, readonly BaseMessage[]>;
-type Rewrite = (list: readonly AnyMessage[]) => Changes;
+type Replacements = Map<AnyMessage, readonly BaseMessage[]>;
+type FindReplacements = (list: readonly AnyMessage[]) => Replacements;
 
 /** Graphs hold nothing deeper. */
 const maxDepth = 100;
 
-function rewriteMessages<Value>(
+function withReplacements<Value>(
   value: Value,
-  rewrite: Rewrite,
+  rewrite: FindReplacements,
   around = new Set<unknown>(),
 ): Value {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   if (around.has(value) || around.size > maxDepth) return value;
   around.add(value);
-  const next = rewriteParts(value, rewrite, (part) => rewriteMessages(part, rewrite, around));
+  const next = rewriteParts(value, rewrite, (part) => withReplacements(part, rewrite, around));
   around.delete(value);
   return next as Value;
 }
 
-function rewriteParts(value: object, rewrite: Rewrite, within: <Part>(part: Part) => Part) {
+function rewriteParts(
+  value: object,
+  rewrite: FindReplacements,
+  within: <Part>(part: Part) => Part,
+) {
   if (Array.isArray(value)) {
-    const messages = value.map(asMessage);
+    const messages = value.map(messageIn);
     const changes = rewrite(messages.filter((message) => message !== undefined));
     const next = value.flatMap((item, index): readonly unknown[] => {
       const message = messages[index];
@@ -222,7 +230,7 @@ function rewriteParts(value: object, rewrite: Rewrite, within: <Part>(part: Part
     const isSame = next.length === value.length && next.every((item, at) => item === value[at]);
     return isSame ? value : next;
   }
-  const message = asMessage(value);
+  const message = messageIn(value);
   // A message outside a list cannot be removed.
   if (message) return rewrite([message]).get(message)?.[0] ?? value;
   if (value instanceof Map || value instanceof Set) {
@@ -238,7 +246,7 @@ function rewriteParts(value: object, rewrite: Rewrite, within: <Part>(part: Part
   return Object.assign(copy, value, Object.fromEntries(next));
 }
 
-function asMessage(value: unknown): AnyMessage | undefined {
+function messageIn(value: unknown): AnyMessage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (isBaseMessage(value)) return { id: value.id, content: value.content, message: value };
   const { kwargs, data } = value as { kwargs?: unknown; data?: unknown };

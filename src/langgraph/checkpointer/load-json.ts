@@ -1,7 +1,7 @@
 import * as messageClasses from "@langchain/core/messages";
 
 /** LangGraph refuses deeper values within a message. */
-const mostDepth = 40;
+const maxValueDepth = 40;
 
 /** Thrown for values that only LangGraph's serializer knows. */
 const isOther = Symbol("other");
@@ -21,62 +21,62 @@ export function loadJson(json: string): { readonly value: unknown } | undefined 
   }
 }
 
-type Fields = Record<string, unknown>;
+type JsonFields = Record<string, unknown>;
 
 const reservedNames = ["__proto__", "__lc_escaped__"];
 
 /** Changes `holder`, an object or a list. JSON has no undefined. */
-function loadWithin(holder: Fields, isInMessage: boolean, depth: number): void {
-  if (depth > mostDepth) throw isOther;
+function loadWithin(holder: JsonFields, isInMessage: boolean, depth: number): void {
+  if (depth > maxValueDepth) throw isOther;
   for (const [name, value] of Object.entries(holder)) {
     if (reservedNames.includes(name)) throw isOther;
     if (typeof value !== "object" || value === null) continue;
-    const fields = value as Fields;
+    const fields = value as JsonFields;
     if (!Object.hasOwn(fields, "lc")) loadWithin(fields, isInMessage, depth + 1);
     else if (isInMessage) dropUndefined(holder, name, fields);
-    else holder[name] = isUndefined(fields) ? undefined : messageOf(fields);
+    else holder[name] = isUndefined(fields) ? undefined : loadMessage(fields);
   }
 }
 
-function dropUndefined(holder: Fields, name: string, value: Fields): void {
+function dropUndefined(holder: JsonFields, name: string, value: JsonFields): void {
   if (!isUndefined(value) || Array.isArray(holder)) throw isOther;
   delete holder[name];
 }
 
-function messageOf({ lc, type, id, kwargs }: Fields): unknown {
+function loadMessage({ lc, type, id, kwargs }: JsonFields): unknown {
   if (lc !== 1 || type !== "constructor" || !Array.isArray(id) || id.length !== 3) throw isOther;
   const [library, area, name] = id as unknown[];
   const form = library === "langchain_core" && area === "messages" && formOf(String(name));
   if (!form || typeof kwargs !== "object" || kwargs === null || Array.isArray(kwargs))
     throw isOther;
-  const fields = kwargs as Fields;
+  const fields = kwargs as JsonFields;
   loadWithin(fields, true, 0);
   if (!Object.keys(fields).every((key) => form.keys.has(key) || !/[-_\s]/.test(key))) throw isOther;
   return new form.Message(fields);
 }
 
-const isUndefined = ({ lc, type }: Fields) => lc === 2 && type === "undefined";
+const isUndefined = ({ lc, type }: JsonFields) => lc === 2 && type === "undefined";
 
-interface Form {
-  readonly Message: new (fields: Fields) => unknown;
+interface MessageForm {
+  readonly Message: new (fields: JsonFields) => unknown;
   /** Keys that LangChain takes unchanged; it renames others with separators. */
   readonly keys: ReadonlySet<string>;
 }
 
 const base = messageClasses.BaseMessage.prototype;
 /** Of names that are messages: others are as many as a payload has. */
-const forms = new Map<string, Form>();
+const messageForms = new Map<string, MessageForm>();
 
-function formOf(name: string): Form | null {
-  const known = forms.get(name);
+function formOf(name: string): MessageForm | null {
+  const known = messageForms.get(name);
   if (known) return known;
-  const Message = (messageClasses as Fields)[name];
+  const Message = (messageClasses as JsonFields)[name];
   // LangChain's `instanceof` looks for a field of instances.
   const isMessage =
     typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
   if (!isMessage) return null;
-  const form = { Message: Message as Form["Message"], keys: keysOf(Message.prototype) };
-  forms.set(name, form);
+  const form = { Message: Message as MessageForm["Message"], keys: keysOf(Message.prototype) };
+  messageForms.set(name, form);
   return form;
 }
 

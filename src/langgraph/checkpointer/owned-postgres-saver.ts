@@ -27,8 +27,8 @@ import {
 import { loadJson } from "./load-json.js";
 import { createOwnerOfReads, type NamedRead } from "./owner-of-reads.js";
 import {
+  type FoundAt,
   type Listed,
-  type Placed,
   readCheckpoints,
   readDeltaHistory,
   type StoredCheckpoint,
@@ -197,10 +197,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   async #find<Found>(
     config: RunnableConfig,
     asked: Asked,
-    read: (where: Where) => Promise<Placed<Found>>,
+    read: (where: Where) => Promise<FoundAt<Found>>,
   ): Promise<readonly [CheckpointPlace, Found] | undefined> {
     const claims = this.#claims(config);
-    const key = keyOf(asked);
+    const key = askedKey(asked);
     if (!claims?.has(key)) {
       const [owned, found] = await read(asked);
       if (owned) claims?.set(key, Promise.resolve(owned));
@@ -272,7 +272,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   /** A run claims its thread once. @throws MemoryError `THREAD_FORBIDDEN` */
   #claim(config: RunnableConfig, asked: Asked): Promise<CheckpointPlace> {
     const claims = this.#claims(config);
-    const key = keyOf(asked);
+    const key = askedKey(asked);
     const known = claims?.get(key);
     if (known) return known;
     const sought = claimPlace(this.#db, asked);
@@ -290,7 +290,7 @@ function readingPool(db: Database): Pool {
   return { query, end: async () => {} } as unknown as Pool;
 }
 
-const keyOf = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
+const askedKey = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
 
 /** Without an id, the latest in its namespace. */
 function addressOf({ configurable = {} }: RunnableConfig) {

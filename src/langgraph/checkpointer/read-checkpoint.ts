@@ -44,7 +44,7 @@ export interface StoredCheckpoint extends FoundRow {
 export type Where = CheckpointPlace | Asked;
 
 /** No place without a thread's row and name. */
-export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
+export type FoundAt<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
 
 function selectPlace({ schema }: Connection, where: Where): Sql {
   if ("name" in where)
@@ -65,11 +65,12 @@ function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | und
 /** The order in which LangGraph applies a step's writes. */
 const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
 
-const valuesInOrder = packed(sql`b.channel, b.type`, sql`b.blob`, sql`b.channel`);
-const writesOf = (order: Sql) => packed(sql`w.task_id, w.channel, w.type`, sql`w.blob`, order);
+const valuesInOrder = packedValues(sql`b.channel, b.type`, sql`b.blob`, sql`b.channel`);
+const writesOf = (order: Sql) =>
+  packedValues(sql`w.task_id, w.channel, w.type`, sql`w.blob`, order);
 
 /** All values concatenated, since lists of them are read letter by letter. */
-function packed(fields: Sql, value: Sql, order: Sql): Sql {
+function packedValues(fields: Sql, value: Sql, order: Sql): Sql {
   return sql`
     coalesce(json_agg(json_build_array(${fields}, octet_length(${value})) order by ${order}), '[]') as list,
     string_agg(${value}, ''::bytea order by ${order}) as bytes`;
@@ -80,7 +81,7 @@ export async function readCheckpoints(
   db: Connection,
   where: Where,
   { ns, id, before, filter, limit }: CheckpointSearch,
-): Promise<Placed<StoredCheckpoint[]>> {
+): Promise<FoundAt<StoredCheckpoint[]>> {
   const { schema } = db;
   const conditions = [sql`p.owned and c.thread_id = p.name`];
   if (ns !== undefined) conditions.push(sql`c.checkpoint_ns = ${ns}`);
@@ -121,7 +122,7 @@ export async function readDeltaHistory(
     id,
     channels,
   }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
-): Promise<Placed<FoundRow | undefined>> {
+): Promise<FoundAt<FoundRow | undefined>> {
   const { schema } = db;
   // The limit makes it look up each value by its whole key.
   const sought = sql`unnest(a.sought) s (channel) left join lateral (

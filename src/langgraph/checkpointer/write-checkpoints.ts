@@ -14,7 +14,7 @@ interface BlobRow {
   readonly value: Uint8Array | null;
 }
 
-interface CheckpointRow {
+interface NewCheckpoint {
   readonly ns: string;
   readonly id: string;
   readonly parent: string | null;
@@ -38,7 +38,7 @@ interface WriteRow {
 export interface CheckpointPart {
   readonly place: CheckpointPlace;
   readonly blobs?: readonly BlobRow[];
-  readonly checkpoints?: readonly CheckpointRow[];
+  readonly checkpoints?: readonly NewCheckpoint[];
   readonly writes?: readonly WriteRow[];
 }
 
@@ -51,7 +51,7 @@ type Waiting = CheckpointPart & {
 type Queue = { readonly waiting: Waiting[]; underWay: number };
 
 /** Concurrent statements of a tenant: one runs while the next is gathered. */
-const mostAtOnce = 2;
+const maxAtOnce = 2;
 
 /** PostgreSQL holds all values of a statement in memory. A larger part is written alone. */
 const mostBytes = 16 * 1024 * 1024;
@@ -75,7 +75,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
     for (const part of parts) queue.waiting.push(part);
   };
   const flush = (tenant: string, queue: Queue): void => {
-    while (queue.underWay < mostAtOnce && queue.waiting.length > 0) {
+    while (queue.underWay < maxAtOnce && queue.waiting.length > 0) {
       queue.underWay++;
       void writeAll(db, tenant, nextGroup(queue.waiting)).then((locked) => {
         queue.underWay--;
@@ -154,7 +154,7 @@ async function writeTogether(
 ): Promise<ReadonlyMap<number | null, boolean>> {
   const { schema } = db;
   const threads = [...new Set(parts.map(({ place }) => place.threadRef))];
-  const { data, rows } = packed(parts);
+  const { data, rows } = packedParts(parts);
   const insertWrites = (chosen: Sql) => sql`
         insert into ${schema}.checkpoint_writes (
           thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
@@ -211,7 +211,7 @@ async function writeTogether(
  * Values in one binary parameter, since arrays of them are written letter by letter; rows have
  * their places.
  */
-function packed(parts: readonly CheckpointPart[]) {
+function packedParts(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;
   const placed = <Row extends { readonly value: Uint8Array | null }>(

@@ -58,12 +58,12 @@ const decisionTypes = {
 } as const;
 type Verdict = Omit<z.output<typeof decision>, "id">;
 
-const named = z
+const namedAnswer = z
   .enum(Object.keys(decisionTypes) as (keyof typeof decisionTypes)[])
   .transform((type): Verdict => ({ decision: decisionTypes[type] }));
 const either = z.boolean().transform((yes): Verdict => ({ decision: yes ? "approve" : "refuse" }));
-const word = z.union([either, named]);
-const edited = z
+const word = z.union([either, namedAnswer]);
+const editedAnswer = z
   .object({ value: decision.shape.value, text: decision.shape.text })
   .refine(({ value, text }) => value !== undefined || text !== undefined)
   .transform((edits): Verdict => ({ decision: "approve", ...edits }));
@@ -74,21 +74,21 @@ const verdict = z.union([
   word,
   z.strictObject({ decision: word }).transform((answer) => answer.decision),
   z
-    .strictObject({ type: named, args: z.unknown().optional(), message: edit.message })
+    .strictObject({ type: namedAnswer, args: z.unknown().optional(), message: edit.message })
     .transform((answer) => answer.type),
   z
-    .strictObject({ ...edit, editedAction: z.object({ args: edited }) })
+    .strictObject({ ...edit, editedAction: z.object({ args: editedAnswer }) })
     .transform((answer) => answer.editedAction.args),
   z
-    .strictObject({ ...edit, args: z.object({ args: edited }) })
+    .strictObject({ ...edit, args: z.object({ args: editedAnswer }) })
     .transform((answer) => answer.args.args),
 ]);
-const inOrder = z.union([
+const answersInOrder = z.union([
   z.array(verdict),
   z.strictObject({ decisions: z.array(verdict) }).transform(({ decisions }) => decisions),
 ]);
 
-const forms =
+const acceptedForms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
@@ -111,11 +111,11 @@ export function readConsentAnswer(
   if (forAll.success) {
     const { value, text } = forAll.data;
     if ((value ?? text) !== undefined && asked.length !== 1)
-      return { problem: `Name the proposal to change. ${forms}` };
+      return { problem: `Name the proposal to change. ${acceptedForms}` };
     return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
   }
-  const each = inOrder.safeParse(answer);
-  if (!each.success) return { problem: forms };
+  const each = answersInOrder.safeParse(answer);
+  if (!each.success) return { problem: acceptedForms };
   if (each.data.length !== asked.length) {
     const counts = `There are ${asked.length} proposals and ${each.data.length} decisions`;
     return { problem: `${counts}: give one for each, in order.` };

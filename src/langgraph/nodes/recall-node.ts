@@ -5,7 +5,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
-import { mostMessageIds, type RecallInput } from "../../turns/recall-request.js";
+import { maxMessageIds, type RecallInput } from "../../turns/recall-request.js";
 import type { Recalled } from "../../turns/recalled.js";
 import { shownCounts } from "../../turns/turn-messages.js";
 import {
@@ -144,13 +144,13 @@ async function recallForState(
   const query = current && messageText(current);
   const input = { ...identity, ...reader, state: talk, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
-  if (fits(latest, talk)) return latest;
-  const messageIds = talk.flatMap((message) => message.id ?? []).slice(-mostMessageIds);
+  if (fitsState(latest, talk)) return latest;
+  const messageIds = talk.flatMap((message) => message.id ?? []).slice(-maxMessageIds);
   return memory.recall({ ...input, messageIds });
 }
 
 /** Whether the state holds the summary's end, or nothing that old. */
-function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
+function fitsState({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = omitted ?? summary;
   if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message)))
     return true;

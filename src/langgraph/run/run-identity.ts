@@ -112,7 +112,7 @@ function runValue<Value>(
   schema: z.ZodType<Value>,
   keys: readonly string[],
 ): Value | undefined {
-  const [found] = named(placesOf(config), ...keys);
+  const [found] = namedIdsIn(placesOf(config), ...keys);
   return found && parseInput(schema, found.value, found.key);
 }
 
@@ -139,11 +139,11 @@ export function runAsker(
     : { ...origin, ...runIdentity(config, memory) };
 }
 
-const mostLabelCharacters = 200;
+const maxLabelCharacters = 200;
 
 function isLabel(value: unknown): value is string {
   if (typeof value !== "string" || value.trim() === "") return false;
-  return value.length <= mostLabelCharacters && isStorable(value);
+  return value.length <= maxLabelCharacters && isStorable(value);
 }
 
 export function identityKeys({ tenantId, userId, appId }: Scope): Record<string, string> {
@@ -166,22 +166,22 @@ function namedIds(config: LangGraphRunnableConfig | undefined) {
   const places = placesOf(config);
   const { configurable } = places;
   const authenticated = [
-    ...named(servers, "identity"),
-    ...named({ configurable }, "langgraph_auth_user_id"),
+    ...namedIdsIn(servers, "identity"),
+    ...namedIdsIn({ configurable }, "langgraph_auth_user_id"),
   ];
-  const ownTenants = named(servers, "tenantId", "tenant_id");
-  const tenants = [...ownTenants, ...named(places, "tenantId", "tenant_id")];
+  const ownTenants = namedIdsIn(servers, "tenantId", "tenant_id");
+  const tenants = [...ownTenants, ...namedIdsIn(places, "tenantId", "tenant_id")];
   const ids = {
     tenantId: agreed("tenantId", tenants),
-    userId: agreed("userId", [...authenticated, ...named(places, "userId", "user_id")]),
-    appId: agreed("appId", named(places, "appId", "app_id")),
+    userId: agreed("userId", [...authenticated, ...namedIdsIn(places, "userId", "user_id")]),
+    appId: agreed("appId", namedIdsIn(places, "appId", "app_id")),
   };
   const [server] = authenticated;
   const hasTenant = ownTenants.some(({ place }) => place === server?.place);
   if (server && !hasTenant && tenants.length > 0)
     throw new MemoryError(
       "SCOPE_REQUIRED",
-      `Whose run this is, is ambiguous: ${keysOf(tenants)} name a tenant, and the authenticated user has none. ` +
+      `Whose run this is, is ambiguous: ${namedKeys(tenants)} name a tenant, and the authenticated user has none. ` +
         "Return `tenant_id` where the user is authenticated; clients must not name it.",
     );
   return {
@@ -205,7 +205,7 @@ const placesOf = (config: LangGraphRunnableConfig | undefined) => ({
 type NamedId = { readonly place: string; readonly key: string; readonly value: unknown };
 
 /** In order of the places, then of the keys. */
-function named(places: Values, ...keys: readonly string[]): NamedId[] {
+function namedIdsIn(places: Values, ...keys: readonly string[]): NamedId[] {
   const all = Object.entries(places).flatMap(([place, source]) =>
     keys.map((key) => ({ place, key: `${place}.${key}`, value: valuesOf(source)[key] })),
   );
@@ -217,12 +217,12 @@ function agreed(name: string, ids: readonly NamedId[]): unknown {
   if (others.every(({ value }) => value === first?.value)) return first?.value;
   throw new MemoryError(
     "SCOPE_REQUIRED",
-    `Whose run this is, is ambiguous: ${keysOf(ids)} name different values of ${name}. ` +
+    `Whose run this is, is ambiguous: ${namedKeys(ids)} name different values of ${name}. ` +
       "Have one of your own programs name it, and take these keys out of what clients send.",
   );
 }
 
-function keysOf(ids: readonly NamedId[]): string {
+function namedKeys(ids: readonly NamedId[]): string {
   return [...new Set(ids.map(({ key }) => key))].join(", ");
 }
 

@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import { allOf, type Recalled } from "../../turns/recalled.js";
+import { type Recalled, shownIn } from "../../turns/recalled.js";
 
 export const memoryKey = "mnemograph";
 
@@ -49,7 +49,10 @@ function fieldOfBothVersions() {
 /** Serialises to ids only, for streams and checkpoints. */
 export function toState(recalled: Recalled): Recalled {
   const { summary, memories } = recalled;
-  const inJson = { summaryId: summary?.id ?? null, memoryIds: allOf(memories).map(({ id }) => id) };
+  const inJson = {
+    summaryId: summary?.id ?? null,
+    memoryIds: shownIn(memories).map(({ memory }) => memory.id),
+  };
   return Object.defineProperty({ ...recalled }, "toJSON", { value: () => inJson });
 }
 

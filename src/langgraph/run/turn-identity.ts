@@ -10,7 +10,7 @@ import { keptByRun } from "./run-state.js";
 /**
  * Turns of a run by graph namespace: the thread that the run names, and ids of the user's messages.
  */
-const turnsOf = keptByRun(
+const turnsOfRun = keptByRun(
   () =>
     new Map<
       string,
@@ -30,7 +30,7 @@ export function turnIdentity(
 ): RunIdentity {
   const { scope, threadId: named } = runIdentity(config, memory);
   const namespace = graphNamespace(config);
-  const turns = turnsOf(config);
+  const turns = turnsOfRun(config);
   const begun = turns?.get(namespace);
   if (begun?.named === named) return begun.identity;
   const said = messages.filter(opensTurn).map(({ id }) => id);
@@ -61,21 +61,20 @@ export interface AnsweredMessage {
 
 /** By conversation, the one used last at the end. Runs of subagents share nothing else with it. */
 const latestMessages = new Map<string, AnsweredMessage>();
-const mostConversations = 1_000;
+const maxConversations = 1_000;
 
-const keyOf = ({ scope, threadId }: RunIdentity) =>
+const turnKey = ({ scope, threadId }: RunIdentity) =>
   JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
 
 /** The user's latest message in a conversation, if memory has seen it in this process. */
 export function latestMessage(conversation: RunIdentity): AnsweredMessage | undefined {
-  return latestMessages.get(keyOf(conversation));
+  return latestMessages.get(turnKey(conversation));
 }
 
 export function noteMessage(conversation: RunIdentity, messageId: string): void {
-  const key = keyOf(conversation);
+  const key = turnKey(conversation);
   latestMessages.delete(key);
   latestMessages.set(key, { threadId: conversation.threadId, messageId });
   const [oldest] = latestMessages.keys();
-  if (oldest !== undefined && latestMessages.size > mostConversations)
-    latestMessages.delete(oldest);
+  if (oldest !== undefined && latestMessages.size > maxConversations) latestMessages.delete(oldest);
 }

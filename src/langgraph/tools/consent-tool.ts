@@ -1,6 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
-import { consentLine, shortestId } from "../../consents/consent-lines.rule.js";
+import { consentLine, minIdCharacters } from "../../consents/consent-lines.rule.js";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
@@ -61,7 +61,7 @@ export function consentTool(
       const { scope, threadId } = runIdentity(config, memory);
       const request = await findProposal(memory, scope, proposal);
       const said = currentUserWords(config).at(-1);
-      const isAnswered = said && (await isAnswer(memory, { scope, threadId }, request, said));
+      const isAnswered = said && (await answersRequest(memory, { scope, threadId }, request, said));
       if (!isAnswered)
         throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
       const sentence = wholeSentence(said.text, quote);
@@ -87,7 +87,7 @@ async function findProposal(memory: Memory, scope: Scope, named: string): Promis
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
   const [found, other] = waiting.filter(
-    ({ id }) => wanted.length >= shortestId && id.startsWith(wanted),
+    ({ id }) => wanted.length >= minIdCharacters && id.startsWith(wanted),
   );
   if (found && !other) return found;
   const list = waiting.slice(0, 10).map((request) => `${request.id}: ${consentLine(request)}`);
@@ -99,7 +99,7 @@ async function findProposal(memory: Memory, scope: Scope, named: string): Promis
 }
 
 /** Whether the assistant has spoken since the request, and the user after that. */
-async function isAnswer(
+async function answersRequest(
   memory: Memory,
   thread: ThreadAddress,
   { createdAt }: ConsentRequest,
@@ -115,23 +115,24 @@ async function isAnswer(
 }
 
 /** Longer messages are not answers. */
-const mostCharacters = 4_000;
+const maxReplyCharacters = 4_000;
 
 /** Null for a part of a sentence, a question, or another text. */
 function wholeSentence(message: string, quote: string): string | null {
-  if (message.length > mostCharacters) return null;
+  if (message.length > maxReplyCharacters) return null;
   const sentences = [
     ...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message),
   ];
-  const wanted = wordsIn(quote);
+  const wanted = spokenWords(quote);
   const isQuoted = quotedIn(message);
   const found = [{ segment: message, index: 0 }, ...sentences].find(
-    ({ segment, index }) => wordsIn(segment) === wanted && !isQuoted(index, index + segment.length),
+    ({ segment, index }) =>
+      spokenWords(segment) === wanted && !isQuoted(index, index + segment.length),
   )?.segment;
   return wanted === "" || found === undefined || /[?？؟]/.test(found) ? null : found.trim();
 }
 
-function wordsIn(text: string): string {
+function spokenWords(text: string): string {
   const plain = normalForm(text, "NFKC").toLowerCase();
   return plain.replace(/[^\p{L}\p{M}\p{N}\p{S}]+/gu, " ").trim();
 }

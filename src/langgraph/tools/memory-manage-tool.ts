@@ -24,13 +24,13 @@ import {
   type UserWords,
 } from "./memory-tool.js";
 
-const words = (most: number) => z.string().min(1).max(most).nullish();
+const boundedWords = (most: number) => z.string().min(1).max(most).nullish();
 const argumentsSchema = z.object({
   action: z.enum(["add", "update", "forget"]),
-  memory: words(100).describe(
+  memory: boundedWords(100).describe(
     "For update and forget: the id of the memory, as memory_query gives it.",
   ),
-  text: words(2_000).describe(
+  text: boundedWords(2_000).describe(
     'For add and update: one self-contained sentence in the third person, "The user …".',
   ),
   category: z.string().nullish().describe("For add: one of the categories."),
@@ -41,7 +41,7 @@ const argumentsSchema = z.object({
       'For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.',
     ),
   value: z.string().nullish().describe("With a key, the value alone."),
-  quote: words(2_000).describe(
+  quote: boundedWords(2_000).describe(
     "The user's exact words, of the latest message, that say or ask it; `text` uses their words. Leave out what the user did not say.",
   ),
 });
@@ -90,12 +90,12 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
       const answered = answeredMessage(config, memory, agent);
       const call = { memory, config, agent, categories, answered, ...identity };
       if (input.action === "add") return add(call, input);
-      return input.action === "update" ? update(call, input) : forget(call, input);
+      return input.action === "update" ? update(call, input) : forgetMemory(call, input);
     },
   });
 }
 
-interface Call extends RunIdentity {
+interface ManageCall extends RunIdentity {
   readonly memory: Memory;
   readonly agent: string | undefined;
   readonly categories: ReadonlySet<string>;
@@ -103,7 +103,7 @@ interface Call extends RunIdentity {
   readonly answered: AnsweredMessage;
 }
 
-async function add(call: Call, input: Arguments): Promise<string> {
+async function add(call: ManageCall, input: Arguments): Promise<string> {
   const { memory, categories } = call;
   const name = input.category ?? "knowledge";
   const category = categoryMeant(memory.policy, name)?.name;
@@ -116,10 +116,10 @@ async function add(call: Call, input: Arguments): Promise<string> {
   const { key, value, quote } = input;
   const text = required(input.text, "text");
   const draft = { category, ...(key && { key }), ...(value && { value }), text };
-  return write(call, draft, findWords(call, quote)?.quote ?? null);
+  return writeMemory(call, draft, findQuoted(call, quote)?.quote ?? null);
 }
 
-async function update(call: Call, input: Arguments): Promise<string> {
+async function update(call: ManageCall, input: Arguments): Promise<string> {
   const { known, said } = await findManaged(call, input, "change it");
   const quote = said?.quote ?? null;
   if (isApproved(known))
@@ -128,7 +128,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
   const { id, key, category, revision } = known;
   if (key !== null) {
     const { value } = input;
-    return write(
+    return writeMemory(
       call,
       { category, key, text, ...(value && { value }), correction: quote !== null },
       quote,
@@ -148,7 +148,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
   return `Updated: ${changed.text} (${id})`;
 }
 
-async function forget(call: Call, input: Arguments): Promise<string> {
+async function forgetMemory(call: ManageCall, input: Arguments): Promise<string> {
   const { known, said } = await findManaged(call, input, "forget it");
   const { id, text, revision } = known;
   await call.memory.memories.remove({ ...access(call, said), id, ifRevision: revision });
@@ -156,7 +156,7 @@ async function forget(call: Call, input: Arguments): Promise<string> {
 }
 
 /** Only readable ones, and in a user's run only the user's own. @throws MemoryError `NOT_FOUND` */
-async function findManaged(call: Call, input: Arguments, what: "change it" | "forget it") {
+async function findManaged(call: ManageCall, input: Arguments, what: "change it" | "forget it") {
   const { memory, scope, categories } = call;
   const id = required(input.memory, "memory").trim();
   const known = await memory.memories.get({ scope, id });
@@ -168,7 +168,7 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
       `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
     );
   }
-  const said = findWords(call, input.quote);
+  const said = findQuoted(call, input.quote);
   if (said !== null || (what === "change it" && !isVouchedFor(known))) return { known, said };
   const whose = isVouchedFor(known) ? `"${known.text}" is the user's own word. ` : "";
   throw invalid(
@@ -176,7 +176,11 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   );
 }
 
-async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
+async function writeMemory(
+  call: ManageCall,
+  draft: MemoryDraft,
+  quote: string | null,
+): Promise<string> {
   const { memory, config, agent, threadId } = call;
   const isUsers = await isOwnWord(call, draft.text, quote);
   const origin = isUsers ? "user" : "assistant";
@@ -216,7 +220,7 @@ function reportOf(
   }
 }
 
-function access({ scope, agent, answered }: Call, said: QuotedWords | null) {
+function access({ scope, agent, answered }: ManageCall, said: QuotedWords | null) {
   const by = { scope, actor: agent ?? "agent", ...answered };
   return said === null ? by : { ...by, quote: said.quote, messageId: idOfWords(said) };
 }
@@ -227,7 +231,7 @@ type QuotedWords = UserWords & { readonly quote: string };
  * The quote as the user wrote it, and its message; null without one.
  * @throws MemoryError `INVALID_INPUT`
  */
-function findWords({ config }: Call, wanted: string | null | undefined): QuotedWords | null {
+function findQuoted({ config }: ManageCall, wanted: string | null | undefined): QuotedWords | null {
   if (wanted == null) return null;
   for (const said of currentUserWords(config)) {
     const quote = findSaid(said.text, wanted);
@@ -239,13 +243,13 @@ function findWords({ config }: Call, wanted: string | null | undefined): QuotedW
 }
 
 /** Share of words in common that makes instructions the user's. */
-const leastShared = 0.25;
+const minShared = 0.25;
 
-const instructs = ({ memory }: Call, text: string) => internalApi(memory).screen(text);
+const instructs = ({ memory }: ManageCall, text: string) => internalApi(memory).screen(text);
 
-async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
+async function isOwnWord(call: ManageCall, text: string, quote: string | null): Promise<boolean> {
   const shared = quote === null ? 0 : sharedWords(text, quote);
-  return shared >= leastShared || (shared > 0 && !(await instructs(call, text)));
+  return shared >= minShared || (shared > 0 && !(await instructs(call, text)));
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -73,9 +73,9 @@ function isSaid({ role, text }: TranscriptHit): boolean {
 }
 
 /** Leaves room for other messages. */
-const mostCharacters = 1_000;
+const maxHitCharacters = 1_000;
 /** Shorter cuts say nothing. */
-const fewestCharacters = 40;
+const minCharacters = 40;
 
 /** Cuts long messages; omits those that hardly fit. */
 function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTokens: number) {
@@ -90,10 +90,10 @@ function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTo
     });
     const fits = (characters: number) =>
       estimateTokens(JSON.stringify([...kept, bulletOf(characters)])) <= budgetTokens;
-    const fewest = kept.length === 0 ? 1 : fewestCharacters;
-    const characters = fits(mostCharacters)
-      ? mostCharacters
-      : mostThatFit(fewest, mostCharacters, fits);
+    const fewest = kept.length === 0 ? 1 : minCharacters;
+    const characters = fits(maxHitCharacters)
+      ? maxHitCharacters
+      : mostThatFit(fewest, maxHitCharacters, fits);
     if (characters !== null) kept.push(bulletOf(characters));
   }
   return kept;

@@ -3,15 +3,15 @@ import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/l
 import { MemoryError } from "../../errors.js";
 import { memoryKey } from "../run/state-fields.js";
 
-type Definition = Readonly<Record<string, unknown>>;
+type GraphDefinition = Readonly<Record<string, unknown>>;
 
 /** The parts used here; LangGraph does not type them. */
 interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
   readonly nodes: Readonly<Record<string, unknown>>;
-  readonly _inputDefinition: Definition;
-  readonly _outputDefinition: Definition;
-  readonly _schemaDefinitions: ReadonlyMap<Definition, Definition>;
+  readonly _inputDefinition: GraphDefinition;
+  readonly _outputDefinition: GraphDefinition;
+  readonly _schemaDefinitions: ReadonlyMap<GraphDefinition, GraphDefinition>;
   readonly _schemaRuntimeDefinition?: unknown;
   readonly _inputRuntimeDefinition?: unknown;
   readonly _outputRuntimeDefinition?: unknown;
@@ -56,28 +56,30 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
   const channels = graph.builder?.channels;
   if (channels === undefined || typeof graph.invoke !== "function")
-    throw invalid(
+    throw invalidAgent(
       "a compiled LangGraph graph: call .compile() first, or pass what createAgent returns",
     );
   const messages = channels[messagesKey];
   if (messages === undefined) {
     // LangGraph keeps its edges in channels too.
     const keys = Object.keys(channels).filter((channel) => !/^__|:/.test(channel));
-    throw invalid(
+    throw invalidAgent(
       `\`${messagesKey}\` in the agent's state: use MessagesAnnotation, MessagesValue or createAgent, ` +
         `or name the key of its messages: { messagesKey: "…" }. It has ${keys.join(", ")}`,
     );
   }
   if (!mergesById(messages))
-    throw invalid(
+    throw invalidAgent(
       `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
     );
   if (memoryKey in channels)
-    throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
+    throw invalidAgent(
+      `an agent without memory: this one has the state key \`${memoryKey}\` already`,
+    );
   return graph as AgentGraph;
 }
 
-function invalid(needed: string): MemoryError {
+function invalidAgent(needed: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
 }
 
@@ -94,7 +96,7 @@ function mergesById(channel: AgentChannel): boolean {
   }
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type GraphValues = Readonly<Record<string, unknown>>;
 
 /** As a subgraph, an agent gets only its input keys and would forget the others between turns. */
 export function wholeStateAgent(agent: AgentGraph): AgentGraph {
@@ -123,7 +125,7 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
 }
 
 /** Bypasses the agent's reducers, which have run before. */
-export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
+export function wholeStateInput(builder: AgentBuilder, state: GraphValues): GraphValues {
   const isReduced = (key: string) =>
     ["BinaryOperatorAggregate", "DeltaChannel"].includes(
       builder.channels[key]?.lc_graph_name ?? "",
@@ -134,7 +136,11 @@ export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
   return input;
 }
 
-export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
+export function wholeStateUpdate(
+  builder: AgentBuilder,
+  before: GraphValues,
+  after: GraphValues,
+): GraphValues {
   const changed = Object.entries(after).filter(([key, value]) => value !== before[key]);
   return wholeStateInput(builder, Object.fromEntries(changed));
 }

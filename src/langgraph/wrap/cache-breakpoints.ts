@@ -7,12 +7,12 @@ import { isJsonObject } from "../../text/plain-json.js";
 const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];
 
 /** Anthropic's limit. */
-const mostBreakpoints = 4;
+const maxBreakpoints = 4;
 
 type Control = { readonly type: string; readonly ttl?: string };
 type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
-type Method = (...args: unknown[]) => unknown;
+type AnyMethod = (...args: unknown[]) => unknown;
 
 /**
  * Makes Anthropic's models send `cache_control`. Wraps the model, since later middleware may change
@@ -20,14 +20,14 @@ type Method = (...args: unknown[]) => unknown;
  */
 export function withCacheBreakpoints<Model>(model: Model): Model {
   if (typeof model !== "object" || model === null) return model;
-  const methods = model as Record<string, Method>;
+  const methods = model as Record<string, AnyMethod>;
   if ("bound" in model) {
     const bound = withCacheBreakpoints(model.bound);
-    return bound === model.bound ? model : derived(model, { bound });
+    return bound === model.bound ? model : derivedModel(model, { bound });
   }
   // `initChatModel`: the run's configuration may choose the model.
   if ("_getModelInstance" in model)
-    return derived(model, {
+    return derivedModel(model, {
       bindTools: (...args: unknown[]) => withCacheBreakpoints(methods.bindTools?.(...args)),
       _getModelInstance: async (...args: unknown[]) =>
         withCacheBreakpoints(await methods._getModelInstance?.(...args)),
@@ -37,25 +37,25 @@ export function withCacheBreakpoints<Model>(model: Model): Model {
   const marking =
     (name: string) => (messages: BaseMessage[], options: CallOptions, manager: unknown) =>
       methods[name]?.(...marked(messages, options), manager);
-  return derived(model, Object.fromEntries(overridden.map((name) => [name, marking(name)])));
+  return derivedModel(model, Object.fromEntries(overridden.map((name) => [name, marking(name)])));
 }
 
 /** Shares everything that it does not override with `model`, including private state. */
-function derived<Model extends object>(model: Model, overrides: object): Model {
+function derivedModel<Model extends object>(model: Model, overrides: object): Model {
   return Object.assign(Object.create(model), overrides);
 }
 
 function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
-  const all = [...messages.flatMap(partsOf), ...(options.tools ?? []), options];
+  const all = [...messages.flatMap(blocksOfContent), ...(options.tools ?? []), options];
   const present = all.flatMap(controlOf);
   // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
-  let free = mostBreakpoints - present.length;
+  let free = maxBreakpoints - present.length;
   let sentOptions = options;
   const sent = [...messages];
   const last = messages.at(-1);
-  const lastPart = last && partsOf(last).at(-1);
+  const lastPart = last && blocksOfContent(last).at(-1);
   const isEndMarked = [options, lastPart].some((end) => controlOf(end).length > 0);
   if (!isEndMarked && free-- > 0) {
     const end = last && withMarkedEnd(last, control);
@@ -83,7 +83,7 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
     };
     return new HumanMessage({ content: [result] });
   }
-  const parts = partsOf(message);
+  const parts = blocksOfContent(message);
   const end = parts.at(-1);
   if (message.getType() !== "human" || typeof end?.text !== "string" || end.text.trim() === "")
     return null;
@@ -92,7 +92,7 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
 
 /** Splits the part where its memory block ends; null without a block. */
 function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
-  const parts = partsOf(message);
+  const parts = blocksOfContent(message);
   const endOf = ({ text }: Part) =>
     typeof text === "string" ? memoryEnd(message.getType(), text) : 0;
   const place = parts.findIndex((part) => endOf(part) > 0);
@@ -105,7 +105,7 @@ function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | 
   return withFields(message, { content: parts.toSpliced(place, 1, ...split) });
 }
 
-function partsOf({ content }: BaseMessage): Part[] {
+function blocksOfContent({ content }: BaseMessage): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content)
     ? content.map((part) => (isJsonObject(part) ? part : { text: part }))

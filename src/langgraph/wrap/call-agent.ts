@@ -29,8 +29,8 @@ import {
 } from "../run/state-fields.js";
 import { type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 
-type Values = Record<string, unknown>;
-type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
+type StateValues = Record<string, unknown>;
+type AgentState = MemoryState & { [removedKey]?: string[] } & StateValues;
 
 export function callAgent(
   agent: AgentGraph,
@@ -41,7 +41,7 @@ export function callAgent(
   const { builder } = agent;
   const recallAgain = recalling(memory, options);
   const { messagesKey = "messages" } = options;
-  return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
+  return async (state: AgentState, config: LangGraphRunnableConfig): Promise<StateValues> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // A resumed run starts here without recalled memory, which is not checkpointed.
     const recalled = fromState(
@@ -59,13 +59,14 @@ export function callAgent(
     );
 
     const { [messagesKey]: messages, ...others } = output;
-    const changed: Values = {
+    const changed: StateValues = {
       ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)),
       [memoryKey]: recalled,
     };
     if (!messages) return changed;
     const update = messageUpdate(said, shown, isSeen, messages as BaseMessage[]);
-    const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
+    const shownIds =
+      recalled && idsOfMessages([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
     // After a failed recall, they are unknown.
     const nowRemoved = [...removed.filter((id) => shownIds?.has(id) ?? true), ...update.removed];
     if (removed.length > 0 || nowRemoved.length > 0) changed[removedKey] = nowRemoved;
@@ -123,7 +124,7 @@ function storingForgetfully(
 /** Streams tokens without `subgraphs: true`, and states without recalled messages. */
 async function invokeStreamed(
   agent: AgentGraph,
-  input: Readonly<Values>,
+  input: Readonly<StateValues>,
   config: LangGraphRunnableConfig,
   shown: ShownView,
 ): Promise<Record<string, unknown>> {
@@ -188,7 +189,7 @@ function messageUpdate(
   isSeen: (message: BaseMessage) => boolean,
   output: readonly BaseMessage[],
 ) {
-  const outputIds = idsOf(output);
+  const outputIds = idsOfMessages(output);
   const missing = view.filter(
     (message) => isSeen(message) && !isMemoryBlock(message) && !outputIds.has(message.id),
   );
@@ -201,11 +202,11 @@ function messageUpdate(
   const gone = new Set(removed);
   const kept = state.filter((message) => !gone.has(message.id ?? ""));
   const added = said.filter((message) => !own.has(message.id));
-  const saidIds = idsOf(said);
+  const saidIds = idsOfMessages(said);
   const merged = [...kept.filter((message) => saidIds.has(message.id)), ...added];
   if (sameOrder(merged, said)) {
     const removals = removed.filter((id) => own.has(id)).map((id) => new RemoveMessage({ id }));
-    const changed = said.filter((message) => !isSame(own.get(message.id), message));
+    const changed = said.filter((message) => !isSameMessage(own.get(message.id), message));
     return { messages: [...removals, ...changed], removed };
   }
   // Merging by id appends new messages; an agent that inserted one means its place.
@@ -213,7 +214,7 @@ function messageUpdate(
   return { messages: new Overwrite([...hidden, ...said]), removed };
 }
 
-function idsOf(messages: readonly BaseMessage[]): ReadonlySet<string | undefined> {
+function idsOfMessages(messages: readonly BaseMessage[]): ReadonlySet<string | undefined> {
   return new Set(messages.map((message) => message.id));
 }
 
@@ -226,7 +227,7 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
 }
 
 /** Loading a checkpoint makes another object of an equal message. */
-function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
+function isSameMessage(before: BaseMessage | undefined, after: BaseMessage): boolean {
   if (before === undefined || before === after) return before === after;
   return encodeMessage(before) === encodeMessage(after);
 }

@@ -80,7 +80,7 @@ export interface MemoryMiddleware {
   readonly name: "memory";
   readonly contextSchema: typeof contextSchema;
   readonly tools: readonly DynamicStructuredTool[];
-  beforeAgent(state: AgentState, runtime: HookRuntime): Promise<void>;
+  beforeAgent(state: MessagesState, runtime: HookRuntime): Promise<void>;
   wrapModelCall<Request extends ModelRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
@@ -90,7 +90,7 @@ export interface MemoryMiddleware {
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
   afterAgent(
-    state: AgentState,
+    state: MessagesState,
     runtime: HookRuntime,
   ): Promise<{ messages?: BaseMessage[] } | undefined>;
   /** A phantom type that LangChain's inference reads. */
@@ -104,18 +104,18 @@ export interface MemoryMiddleware {
   };
 }
 
-type AgentState = { messages: BaseMessage[] };
+type MessagesState = { messages: BaseMessage[] };
 
 type HookRuntime = Pick<
   LangGraphRunnableConfig,
   "configurable" | "writer" | "signal" | "store" | "context"
 >;
 
-interface ModelRequest extends AgentState {
+interface ModelRequest extends MessagesState {
   systemMessage: SystemMessage;
   readonly runtime: HookRuntime;
   readonly model?: unknown;
-  readonly state?: Partial<AgentState>;
+  readonly state?: Partial<MessagesState>;
 }
 
 interface ToolRequest {
@@ -153,7 +153,7 @@ export function memoryMiddleware(
   const remember = remembering(memory, turn);
   const runs = recalledByRun();
   const warn = warnOnce(memory);
-  const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
+  const recallNow = async (state: MessagesState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
     return recalled;
@@ -164,7 +164,7 @@ export function memoryMiddleware(
     contextSchema,
     tools: [...new Set(tools)].map((name) => toolsByName[name](memory, agentOf(name, turn))),
     async beforeAgent(state, runtime) {
-      const recalled = await recallNow(state, configOf(runtime));
+      const recalled = await recallNow(state, hookConfig(runtime));
       if (recalled?.edited?.some((message) => message.getType() === "ai"))
         warn(
           "answer",
@@ -173,7 +173,7 @@ export function memoryMiddleware(
         );
     },
     async wrapModelCall(request, handler) {
-      const config = configOf(request.runtime);
+      const config = hookConfig(request.runtime);
       // Earlier middleware clears for this call only.
       const messages = [...request.messages];
       restoreMessages(request.state?.messages);
@@ -192,7 +192,7 @@ export function memoryMiddleware(
       return await withAdvice(handler({ ...asked, model }), options.injectAs);
     },
     async afterAgent(state, runtime) {
-      const config = configOf(runtime);
+      const config = hookConfig(runtime);
       const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
       return messages ? { messages: messages as BaseMessage[] } : undefined;
     },
@@ -207,7 +207,7 @@ function agentOf(name: keyof typeof toolsByName, { agent }: TurnOptions) {
 }
 
 /** LangGraph's config. Web builds do not keep it, so the hook's runtime is merged in. */
-function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
+function hookConfig(runtime: HookRuntime): LangGraphRunnableConfig {
   const config = getConfig() as LangGraphRunnableConfig | undefined;
   return { ...config, ...runtime, context: { ...config?.context, ...runtime.context } };
 }
@@ -216,7 +216,7 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
   return async (request, handler) => {
     const { tool, runtime } = request;
     if (!tool) return handler(request);
-    const store = runtime.store ?? memory.store({ scope: runScope(configOf(runtime), memory) });
+    const store = runtime.store ?? memory.store({ scope: runScope(hookConfig(runtime), memory) });
     let failure: unknown;
     const invoke = async (input: unknown, config: object) => {
       try {
@@ -273,7 +273,7 @@ function shown<Request extends ModelRequest>(
 const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
 
 /** Clients recognise the state's messages by it. */
-const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
+const messagesField = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
 
 /**
  * The agent's `messages`; `restoreMessages` undoes in-place edits, as of
@@ -281,9 +281,9 @@ const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
  */
 const guardedMessages = new StateSchema({
   messages: new ReducedValue(
-    described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }),
+    messagesField.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }),
     {
-      inputSchema: described,
+      inputSchema: messagesField,
       reducer: (before: BaseMessage[], update: Parameters<typeof MessagesValue.reducer>[1]) => {
         const messages = MessagesValue.reducer(before, update);
         asReduced.set(messages, [...messages]);

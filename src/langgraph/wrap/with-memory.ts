@@ -45,13 +45,13 @@ export interface CreatedAgent<State extends object, Config = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: parameters of both variances.
 export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
-type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
+type StateChannels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 /** `messages` takes messages in all forms. */
-type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+type InputChannels<State> = Omit<StateChannels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 type ContextChannels<Config> = Config extends { context?: infer Context }
   ? [NonNullable<Context>] extends [Record<string, unknown>]
-    ? Channels<Required<NonNullable<Context>>>
+    ? StateChannels<Required<NonNullable<Context>>>
     : StateDefinition
   : StateDefinition;
 
@@ -78,7 +78,7 @@ export type WithMemory<Agent> = [Agent] extends [never]
           Partial<State>,
           string,
           InputChannels<State>,
-          Channels<State>,
+          StateChannels<State>,
           ContextChannels<Config>
         >
       : never;

@@ -81,7 +81,7 @@ export async function rewriteMemory(tx: Connection, input: Rewriting): Promise<v
   const { ownerRef, rewrite } = input;
   const { source } = rewrite;
   const { schema } = tx;
-  const vectors = await vectorRows(tx, input);
+  const vectors = await storeVectors(tx, input);
   await tx.query(sql`
     with target as (
       select m.ref, m.state, m.content, (
@@ -153,7 +153,7 @@ function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
 }
 
 /** Replaces or deletes vectors of the old text. */
-async function vectorRows(tx: Connection, { ownerRef, rewrite, space }: Rewriting): Promise<Sql> {
+async function storeVectors(tx: Connection, { ownerRef, rewrite, space }: Rewriting): Promise<Sql> {
   const { schema } = tx;
   if (space && rewrite.vector !== null) {
     return sql`vector as (

@@ -69,10 +69,10 @@ export type ChangeEvent = (typeof changeEvents)[number];
 
 const erasedText = "(no longer kept)";
 
-/** SQL for the line of a purged memory: `changeLine` of "deleted". */
+/** SQL for the line of a memory that is gone: `changeLine` of "deleted". */
 export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${erasedText}::text))`;
 
-const mostCharacters = 160;
+const maxToldCharacters = 160;
 
 /** `category` for people: "app_notes" → "App notes". */
 function categoryLabel(category: string): string {
@@ -105,7 +105,7 @@ export function changeLine(
   const isGone = event === "deleted" || event === "soft_deleted";
   const text = isGone
     ? erasedText
-    : withCaution(memory, clipped(onOneLine(memory.text), mostCharacters));
+    : withCaution(memory, clipped(onOneLine(memory.text), maxToldCharacters));
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }
@@ -128,7 +128,7 @@ export function toldLine({ event, line, importance, instead }: ToldChange): stri
   return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
 }
 
-const signs: Readonly<Record<ChangeEvent, string>> = {
+const eventSigns: Readonly<Record<ChangeEvent, string>> = {
   created: "+created",
   updated: "↑updated",
   merged: "↔merged",
@@ -148,6 +148,6 @@ export interface Delta {
 export function deltaHeader({ since, count, top }: Delta): string | null {
   if (top.length === 0) return null;
   const more = count > top.length ? ` (${count} changes)` : "";
-  const bullets = top.map(({ event, line }) => `- ${signs[event]}: ${line}`);
+  const bullets = top.map(({ event, line }) => `- ${eventSigns[event]}: ${line}`);
   return [`Memory updates since rev ${since}${more}:`, ...bullets].join("\n");
 }

@@ -176,11 +176,11 @@ function versionAt(
   const versions = before
     .filter(({ event }) => contentEvents.has(event))
     .flatMap((each) => [each.old, each.new]);
-  return Object.assign({}, ...versions.map(contentOf));
+  return Object.assign({}, ...versions.map(versionContent));
 }
 
 /** Empty for content that was refused, proposed or superseded. */
-function contentOf(side: unknown): Partial<MemoryVersion> {
+function versionContent(side: unknown): Partial<MemoryVersion> {
   if (typeof side !== "object" || side === null) return {};
   if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
   const parsed = contentSchema.safeParse(side);

@@ -8,10 +8,10 @@ import type { CategoryPolicy } from "../item/category.rule.js";
 import { isApproved, type MemoryItem } from "../item/memory.js";
 import {
   type MemoryWords,
+  memoryWords,
   screenedNames,
   setFields,
   versionOf,
-  wordsIn,
 } from "../item/memory-fields.js";
 import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
 import { findExisting } from "../write/find-existing.js";
@@ -63,7 +63,7 @@ export async function planRewrite(
   const search = { ownerRef: owner.ref, space, statements, self: id };
   const [near = []] = await findExisting(tx, search);
   const staying = near.filter((each) => each.id !== gone);
-  const links = isRelinked ? nearestLinks(staying, { config, space }) : null;
+  const links = isRelinked ? nearestLinks(staying, { config, comparedIn: space }) : null;
 
   // In another slot it is valid only after that slot's values.
   const revived = before.state !== "active";
@@ -92,8 +92,8 @@ export async function screenedWords(
 }
 
 function newTexts(next: MemoryWords, before: MemoryItem): string[] {
-  const old = before.state === "active" ? wordsIn(before, screenedNames) : [];
-  return wordsIn(next, screenedNames).filter((text) => !old.includes(text));
+  const old = before.state === "active" ? memoryWords(before, screenedNames) : [];
+  return memoryWords(next, screenedNames).filter((text) => !old.includes(text));
 }
 
 function requireScreened(next: Statement, before: MemoryItem, passed: ReadonlySet<string>): void {

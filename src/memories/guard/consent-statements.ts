@@ -177,13 +177,13 @@ export async function findWaitingConsents(
     order by c.ref desc limit ${limit}`);
 }
 
-const newColumns = without(
+const newRequestColumns = without(
   consentColumns,
   ...(["status", "memoryId", "createdAt", "expiresAt", "askAt"] as const),
   ...(["decidedAt", "decidedBy", "decidedVia", "evidence", "revision"] as const),
 );
 
-export type NewConsent = RowOf<typeof newColumns>;
+export type NewConsent = RowOf<typeof newRequestColumns>;
 
 interface RepeatedConsent {
   readonly id: string;
@@ -197,10 +197,10 @@ async function insertConsents(
 ): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(sql`
-    insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newColumns)})
+    insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newRequestColumns)})
     select ${ownerRef}, ${tx.now()}, ${tx.now()} + ${pendingMs} * interval '1 millisecond', ${tx.now()},
-      ${fields(newColumns)}
-    from json_to_recordset(${JSON.stringify(requests)}::json) as i (${recordset(newColumns)})`);
+      ${fields(newRequestColumns)}
+    from json_to_recordset(${JSON.stringify(requests)}::json) as i (${recordset(newRequestColumns)})`);
 }
 
 async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent[]): Promise<void> {

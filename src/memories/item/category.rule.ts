@@ -24,8 +24,8 @@ const categorySchema = z.strictObject({
 });
 
 /** Each recall and each prompt lists them. */
-const mostCategories = 1_000;
-const categoryList = z.array(categorySchema).max(mostCategories).default([]);
+const maxCategories = 1_000;
+const categoryList = z.array(categorySchema).max(maxCategories).default([]);
 
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */
@@ -205,7 +205,7 @@ export function categoryPolicy(
 const team: readonly string[] = ["supervisor", "planner", "executor"];
 
 /** A bound, since clients choose the names. */
-const mostReported = 100;
+const maxReportedCategories = 100;
 
 function reportOnce(
   listed: readonly string[],
@@ -213,7 +213,7 @@ function reportOnce(
 ): (agent: string) => void {
   const seen = new Set(team);
   return (agent) => {
-    if (seen.has(agent) || seen.size >= mostReported) return;
+    if (seen.has(agent) || seen.size >= maxReportedCategories) return;
     seen.add(agent);
     const hint = suggestion(agent, listed);
     warn(

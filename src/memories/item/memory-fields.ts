@@ -46,7 +46,7 @@ const madeNames = [
 const internalNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
 
 /** The table compiles only with exactly the fields of the interfaces. */
-type Table = {
+type FieldTable = {
   readonly [Name in
     | Exclude<keyof MemoryItem | keyof MemoryDraft, Mapped>
     | (typeof madeNames | typeof internalNames)[number]]: Name extends keyof MemoryDraft
@@ -66,7 +66,7 @@ const sentence = z
 const shownText = (mostCharacters: number) =>
   storableText.max(mostCharacters).transform(visibleText);
 /** In characters, above the limits of all kinds. */
-const mostText = 10_000;
+const maxFieldCharacters = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
@@ -104,7 +104,7 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    column: column.text("content", nonBlank.max(mostText)),
+    column: column.text("content", nonBlank.max(maxFieldCharacters)),
     words: "ranked",
     set: sentence,
     required: true,
@@ -173,7 +173,7 @@ export const memoryFields = {
   createdAt: { column: column.time("created_at") },
   updatedAt: { column: column.time("updated_at") },
   revision: { column: column.bigint("revision") },
-} as const satisfies Table;
+} as const satisfies FieldTable;
 
 type Fields = typeof memoryFields;
 type Name = keyof Fields;
@@ -284,7 +284,7 @@ export function learnedFrom(
 /** A memory, draft or export line. */
 export type MemoryWords = { readonly [Of in Name]?: unknown };
 
-export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
+export function memoryWords(memory: MemoryWords, names: readonly Name[]): string[] {
   return names.flatMap((name) => {
     const words = memory[name];
     if (Array.isArray(words)) return words as string[];
@@ -299,5 +299,5 @@ export function setsWords(patch: MemoryWords): boolean {
 
 /** The ranked text of `memory`, prepared for `to_tsvector`. */
 export function memoryTerms(memory: MemoryWords): string {
-  return searchText(wordsIn(memory, rankedNames).join(" "));
+  return searchText(memoryWords(memory, rankedNames).join(" "));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-export const memoryOptionsSchema = z.strictObject({
+export const memoriesSettingsSchema = z.strictObject({
   /**
    * Whether facts are extracted from what users say. Needs a model. Off where your code alone
    * writes them.
@@ -57,4 +57,5 @@ export const memoryConstants = {
   episodeKeepShare: 0.5,
 };
 
-export type MemoryOptions = z.output<typeof memoryOptionsSchema> & Readonly<typeof memoryConstants>;
+export type MemoriesSettings = z.output<typeof memoriesSettingsSchema> &
+  Readonly<typeof memoryConstants>;

@@ -258,7 +258,7 @@ type Mergeable = Pick<
 >;
 
 /** As many as a draft may have. */
-const maxTags = 32;
+const maxMemoryTags = 32;
 
 /**
  * `kept` after `gone` was merged into it: the higher ratings, the tags and metadata of both, the
@@ -270,7 +270,7 @@ export function mergeOf<Kept extends Mergeable>(kept: Kept, gone: Mergeable): Ke
     importance: Math.max(kept.importance, gone.importance),
     confidence: Math.max(kept.confidence, gone.confidence),
     pinned: kept.pinned || gone.pinned,
-    tags: [...new Set([...kept.tags, ...gone.tags])].slice(0, maxTags),
+    tags: [...new Set([...kept.tags, ...gone.tags])].slice(0, maxMemoryTags),
     metadata: boundedMetadata({ ...gone.metadata, ...kept.metadata }, kept.metadata),
     expiresAt: laterOf(kept.expiresAt, gone.expiresAt),
     seenCount: kept.seenCount + gone.seenCount,

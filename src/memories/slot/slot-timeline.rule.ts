@@ -202,7 +202,7 @@ export function placeInSlot(
   const at = heldSince(value, current);
   if (current && at >= current.validFrom) return placeWithin(value, at, current, null);
   const next = earlier(after, current);
-  const valid = before && endOf(before, next) > at ? before : undefined;
+  const valid = before && endOfValue(before, next) > at ? before : undefined;
   if (!next) return { action: "create", ...(valid && { moves: [{ id: valid.id, validTo: at }] }) };
   if (valid) return placeWithin(value, at, valid, next);
   return isSameValue(value, next)
@@ -222,7 +222,7 @@ function placeWithin(
   const isSameTime = at.getTime() === validFrom.getTime();
   if ((isSameTime || (next === null && at >= assertedAt)) && !takesSlot(valid, value))
     return { action: "keep", id };
-  const until = next && endOf(valid, next);
+  const until = next && endOfValue(valid, next);
   if (assertedAt > at && (until === null || assertedAt < until)) {
     return {
       action: "insert_closed",
@@ -233,14 +233,14 @@ function placeWithin(
   }
   if (next === null) return { action: "replace", id };
   const ended = { id, validTo: at };
-  if (isSameValue(value, next) && endOf(valid, next) >= next.validFrom) {
+  if (isSameValue(value, next) && endOfValue(valid, next) >= next.validFrom) {
     return { action: "same", id: next.id, moves: [ended, { id: next.id, validFrom: at }] };
   }
   return { action: "insert_closed", id: next.id, until: next.validFrom, moves: [ended] };
 }
 
 /** A closed value without an end ends when the next one starts. */
-function endOf({ validTo }: SlotValue, next: SlotValue | undefined): Date {
+function endOfValue({ validTo }: SlotValue, next: SlotValue | undefined): Date {
   const last = next?.validFrom ?? new Date(8.64e15);
   return validTo && validTo < last ? validTo : last;
 }

@@ -1,4 +1,4 @@
-import { common, commonOrigin } from "../../conversation/find-messages.js";
+import { commonOrigin, sharedValue } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
 import { type ChangeSet, joinChanges, type NewMemory } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
@@ -14,14 +14,14 @@ import { type Statement, similarity } from "./prepare-drafts.js";
 import type { WriteContext, WriteOrigin, WriteOutcome } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
-const batchSize = 300;
+const comparisonsPerBatch = 300;
 
 /**
  * Splits `statements` into batches, each searched before any of it is written. A second value of a slot starts a
  * new batch, since its place depends on the slot's history. So does the text of one slot in another
  * slot.
  */
-export function inBatches(statements: readonly Statement[]): Statement[][] {
+export function batchesOf(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
   let batch: Statement[] = [];
   let slots = new Set<string>();
@@ -32,7 +32,7 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
     const slot =
       key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
     const isDependent = slots.has(slot) || (slotByText.get(text) ?? slot) !== slot;
-    if (batch.length === 0 || batch.length === batchSize || isDependent) {
+    if (batch.length === 0 || batch.length === comparisonsPerBatch || isDependent) {
       batch = [];
       batches.push(batch);
       [slots, slotByText] = [new Set(), new Map()];
@@ -76,7 +76,7 @@ function placedIn(
   { changes = [], events = [], ...set }: Partial<ChangeSet>,
 ): Partial<ChangeSet> {
   const { messageHash } = origin;
-  const place = placeOf(origin, statement);
+  const place = sourcePlace(origin, statement);
   return {
     ...set,
     changes: changes.map((change) => {
@@ -194,11 +194,11 @@ function requestsAfter(
 }
 
 export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
-  const places = statements.map((statement) => placeOf(origin, statement));
-  return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
+  const places = statements.map((statement) => sourcePlace(origin, statement));
+  return { threadId: sharedValue(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
 }
 
-function placeOf(origin: WriteOrigin, { source, agentId, runId }: Statement) {
+function sourcePlace(origin: WriteOrigin, { source, agentId, runId }: Statement) {
   return { threadId: source?.threadId ?? origin.threadId, agentId, runId };
 }
 

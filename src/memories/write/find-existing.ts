@@ -51,7 +51,7 @@ const comparedByTerms = 20;
 /** A word in this many of the owner's memories is not looked up: batches would take minutes. */
 const commonWord = 500;
 /** The exact search of 200 vectors among 20,000 takes some seconds. */
-const mostProbes = 200;
+const maxProbes = 200;
 export const nearestCount = 5;
 
 /**
@@ -74,7 +74,7 @@ interface VectorSearch extends Pick<ExistingSearch, "ownerRef"> {
   readonly isBatch: boolean;
 }
 
-interface Row extends Omit<ExistingMemory, "rank"> {
+interface ExistingRow extends Omit<ExistingMemory, "rank"> {
   readonly probe: number;
 }
 
@@ -89,8 +89,8 @@ export async function findExisting(
   search: ExistingSearch,
 ): Promise<ExistingMemory[][]> {
   const found = search.statements.map((): ExistingMemory[] => []);
-  for (let from = 0; from < found.length; from += mostProbes) {
-    const statements = search.statements.slice(from, from + mostProbes);
+  for (let from = 0; from < found.length; from += maxProbes) {
+    const statements = search.statements.slice(from, from + maxProbes);
     for (const { probe, ...row } of await findRows(db, { ...search, statements })) {
       found[from + probe]?.push({ ...row, rank: sourceRank(row) });
     }
@@ -98,7 +98,7 @@ export async function findExisting(
   return found;
 }
 
-async function findRows(db: Connection, search: ExistingSearch): Promise<Row[]> {
+async function findRows(db: Connection, search: ExistingSearch): Promise<ExistingRow[]> {
   const { schema } = db;
   const { ownerRef, space, statements, self } = search;
   const probes = statements.map((statement, index) => {
@@ -127,7 +127,7 @@ async function findRows(db: Connection, search: ExistingSearch): Promise<Row[]> 
         ${order} limit 1
       ) m ${where}`;
   const from = sql`coalesce(p."validFrom", ${db.now()})`;
-  return db.query<Row & QueryResultRow>(
+  return db.query<ExistingRow & QueryResultRow>(
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
@@ -139,9 +139,9 @@ async function findRows(db: Connection, search: ExistingSearch): Promise<Row[]> 
     candidate as materialized (
       ${one("slot", sql`${ofSlot} and state = 'active'`)}
       union all
-      ${one("before", sql`${closed} and valid_from <= ${from}`, sql`order by valid_from desc, valid_to desc nulls first`)}
+      ${one("before", sql`${closedInSlot} and valid_from <= ${from}`, sql`order by valid_from desc, valid_to desc nulls first`)}
       union all
-      ${one("after", sql`${closed} and valid_from > ${from}`, sql`order by valid_from`)}
+      ${one("after", sql`${closedInSlot} and valid_from > ${from}`, sql`order by valid_from`)}
       union all
       ${one("same", sql`${sameWords} and state = 'active'`, empty, sql`where not p.hidden`)}
       ${probes.some(({ hidden }) => hidden) ? sql`union all ${one("same", sql`${sameWords} and state = 'quarantined'`, empty, sql`where p.hidden`)}` : empty}
@@ -162,7 +162,7 @@ async function findRows(db: Connection, search: ExistingSearch): Promise<Row[]> 
 
 const ofSlot = sql`category = p.category and key = p.key`;
 const sameWords = sql`kind = p.kind and content_hash = p."contentHash"`;
-const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
+const closedInSlot = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;

@@ -94,7 +94,7 @@ function planNew(
   });
   const set = joinChanges([
     old ? supersede(old, found, { id, validFrom }) : {},
-    duplicate ? absorb(duplicate, found, id) : {},
+    duplicate ? absorbKeyless(duplicate, found, id) : {},
     {
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
@@ -189,7 +189,7 @@ function planUpdate(
   });
   const duplicate = absorbed(existing);
   const set = joinChanges([
-    duplicate ? absorb(duplicate, found, id) : {},
+    duplicate ? absorbKeyless(duplicate, found, id) : {},
     {
       moves: movesTo(moves, undefined),
       sightings: [sighting],
@@ -223,7 +223,7 @@ function supersede(
 }
 
 /** The keyless memory with the same text becomes part of `supersededBy`. */
-function absorb(
+function absorbKeyless(
   { id, text }: ExistingMemory,
   found: FoundStatement,
   supersededBy: string,
@@ -307,10 +307,10 @@ function newMemory(
 /** The target of a model's relation comes first. `existing` must not contain the memory itself. */
 export function nearestLinks(
   existing: readonly ExistingMemory[],
-  { config, space }: Pick<WriteContext, "config" | "space">,
+  { config, comparedIn }: Pick<WriteContext, "config" | "comparedIn">,
 ): MemoryLink[] {
   const { linkSimilarity, links } = config.memories;
-  const least = linkSimilarity ?? leastSimilarity(space, "linked");
+  const least = linkSimilarity ?? leastSimilarity(comparedIn, "linked");
   const target = existing.filter(({ foundAs }) => foundAs === "target");
   const near = existing.filter(({ foundAs, similarity, id }) => {
     return foundAs === "near" && similarity >= least && target[0]?.id !== id;

@@ -11,9 +11,9 @@ import { type ChangeSet, joinChanges } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
-import type { MemoryOptions } from "../item/memory-options.js";
+import type { MemoriesSettings } from "../item/memory-options.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";
-import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
+import { batchesOf, commonPlace, decideDrafts } from "./decide-drafts.js";
 import { type FoundStatement, findExisting } from "./find-existing.js";
 import { expireMemories } from "./hide-memories.js";
 import { type DraftGrounds, prepareDrafts, type Statement } from "./prepare-drafts.js";
@@ -53,8 +53,8 @@ export async function writeMemories(
     for (const statements of byOwner) {
       const { scope } = statements[0] as Statement;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, space: prepared.comparedIn };
-      for (const batch of inBatches(statements)) {
+      const context = { owner, config, origin, comparedIn: prepared.comparedIn };
+      for (const batch of batchesOf(statements)) {
         // Finds what is near each statement, and what its slot has.
         const found = await findForBatch(tx, scope, context, batch);
 
@@ -91,11 +91,11 @@ export async function writeMemories(
 async function findForBatch(
   tx: Connection,
   scope: Scope,
-  { owner, config, space }: WriteContext,
+  { owner, config, comparedIn }: WriteContext,
   statements: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { ref: ownerRef, turns, now } = owner;
-  const find = () => findExisting(tx, { ownerRef, space, statements });
+  const find = () => findExisting(tx, { ownerRef, space: comparedIn, statements });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
     await expireMemories(tx, { ownerRef, scope }, config.lifecycle);
@@ -130,9 +130,9 @@ export function reportQuarantined(
 }
 
 /** A bound, since models choose keys. */
-const mostReported = 1_000;
+const maxReportedFields = 1_000;
 
-const alternatives = {
+const otherConsentModes = {
   said: ', or consent.ask "tool" with consentTool(memory), or "interrupt" with withMemory(agent, memory)',
   queue: "",
   tool: ", or consentTool(memory) among the agent's tools",
@@ -153,12 +153,16 @@ function reportPending(
   const asksHere = ways.has("interrupt") || (ask === "tool" && ways.has(ask));
   for (const { rule, category, key } of requests) {
     const field = key === null ? category : `${category}/${key}`;
-    if ((rule === "consent" && asksHere) || reported.has(field) || reported.size === mostReported)
+    if (
+      (rule === "consent" && asksHere) ||
+      reported.has(field) ||
+      reported.size === maxReportedFields
+    )
       continue;
     reported.add(field);
     const [what, how] =
       rule === "consent"
-        ? ["the user's consent, and nothing in this process asks for it", alternatives[ask]]
+        ? ["the user's consent, and nothing in this process asks for it", otherConsentModes[ask]]
         : ["a second signal", ""];
     logger.warn(
       `A change of ${field} waits for ${what}. What decides it: memory.consents.decide${how}.`,
@@ -205,7 +209,7 @@ export async function requireBudget(
   tx: Connection,
   ownerRef: OwnerRef,
   messageHash: string | undefined,
-  { writesPerTurn, writesPerDay }: MemoryOptions,
+  { writesPerTurn, writesPerDay }: MemoriesSettings,
 ): Promise<void> {
   if (messageHash === undefined) return;
   const { schema } = tx;

@@ -6,11 +6,11 @@ import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
-import type { MemoryOptions } from "../item/memory-options.js";
+import type { MemoriesSettings } from "../item/memory-options.js";
 import type { WritingProblem } from "./writing-constraints.rule.js";
 
 export interface WriteConfig {
-  readonly memories: MemoryOptions;
+  readonly memories: MemoriesSettings;
   readonly policy: CategoryPolicy;
   readonly consent: ConsentPolicy;
   readonly lifecycle: { readonly purgeAfterMs: number };
@@ -76,6 +76,6 @@ export interface WriteContext {
   readonly owner: LockedOwner;
   readonly config: WriteConfig;
   /** Where statements are compared; null: by their words. */
-  readonly space: EmbeddingSpace | null;
+  readonly comparedIn: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
 }

@@ -13,7 +13,7 @@ const installed = await import("@opentelemetry/api").then(
 );
 console.log(installed);
 
-const { withSpan } = await import("../../../src/turns/observe.js");
+const { withSpan } = await import("../../../src/composition/observe.js");
 const seen = await withSpan("a", async (set) => set !== null);
 console.log(`recording: ${seen}`);
 await withSpan("b", async () => {

@@ -9,8 +9,8 @@ import type { Database } from "../postgres/database.js";
 import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { measureCall, telemetryApi } from "../telemetry/meter.js";
-import type { Recalled } from "./recalled.js";
-import type { Remembered } from "./remember.js";
+import type { Recalled } from "../turns/recalled.js";
+import type { Remembered } from "../turns/remember.js";
 
 /** A transaction's begin and commit count as two. */
 function countRoundTrips(db: Database): {
@@ -151,7 +151,13 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
       code = codeOf(error);
       throw error;
     } finally {
-      measureCall(name, (performance.now() - startedAt) / 1_000, code);
+      measureCall({
+        operation: name,
+        isBackground: !(name in spans),
+        schemaName: db.schemaName,
+        seconds: (performance.now() - startedAt) / 1_000,
+        code: code ?? null,
+      });
     }
   };
 }
