@@ -166,7 +166,7 @@ const mayImport = {
   cli: [
     ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
     ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
-    ...["models", "store", "transfer", "usage", "langgraph/checkpointer"],
+    ...["models", "store", "transfer", "usage", "langgraph/checkpointer", "local-embeddings"],
   ],
   testing: ["testing/offline"],
   "testing/offline": [],

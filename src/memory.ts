@@ -2,21 +2,12 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { defineConsolidation } from "./consolidation/define-consolidation.js";
-import type { EndedThread, EndThread } from "./conversation/end-thread.js";
-import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
-import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
-import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
-import type {
-  ChangedTranscript,
-  MessageRemoval,
-  MessageReplacement,
-} from "./edits/change-transcript.js";
 import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { EventsApi } from "./events/events.js";
 import type { StatsCall } from "./events/stats.js";
 import type { defineFacts } from "./facts/define-facts.js";
-import type { DeleteThread, ForgetInput, Forgotten } from "./forgetting/forget.js";
+import type { ForgetInput, Forgotten } from "./forgetting/forget.js";
 import type { defineInsights } from "./insights/define-insights.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-runner.js";
@@ -36,17 +27,16 @@ import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
-import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
+import type { ThreadsApi, TranscriptApi } from "./threads-api.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportInput } from "./transfer/import-lines.js";
 import type { MemoryPrompt, PromptInput } from "./turns/prompt-for.js";
 import type { RecallInput } from "./turns/recall-request.js";
 import type { Recalled } from "./turns/recalled.js";
 import type { Remembered } from "./turns/remember.js";
-import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
 /**
@@ -57,10 +47,22 @@ export interface Memory {
   /**
    * Creates or updates the tables; many processes may call it together. Returns the migrations that
    * ran. Logs that `reembed` is due, as after a change of the embeddings' model or dimensions.
+   * @example
+   * ```ts
+   * console.log("migrations:", await memory.setup());
+   * ```
    */
   setup(): Promise<string[]>;
   /**
    * Appends new messages to a thread's transcript. Returns how many were new.
+   * @example
+   * ```ts
+   * const { recorded } = await memory.record({
+   *   scope: { userId: "ana" },
+   *   threadId: "t1",
+   *   messages: [{ role: "user", content: "I am vegan." }],
+   * });
+   * ```
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`,
    * `BUSY`
    */
@@ -139,81 +141,27 @@ export interface Memory {
    */
   query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** The messages of conversations, word for word. */
-  readonly transcript: {
-    /**
-     * Messages that fit a question, best first. Without a scope: everybody's, for operators.
-     * @throws MemoryError `INVALID_INPUT`
-     */
-    search(input: TranscriptQuery): Promise<TranscriptHit[]>;
-    /**
-     * Removes one message for good: from the transcript, with its search terms and the summaries,
-     * episodes, notes and facts that rest on it alone, and from every list of messages in the
-     * thread's checkpoints that `memory.checkpointer()` wrote. Repeat it after a run that was under
-     * way.
-     * @example
-     * ```ts
-     * await memory.transcript.remove({ scope: { userId: "ana" }, threadId: "t1", messageId: "m7" });
-     * ```
-     * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
-     */
-    remove(input: MessageRemoval): Promise<ChangedTranscript>;
-    /**
-     * Gives one message of the user or assistant other words, in the same places. What was learned
-     * from the old words alone is closed, and can be restored; the new ones are read.
-     * @throws MemoryError as `remove`, and `REDACTION_FAILED`
-     */
-    replace(input: MessageReplacement): Promise<ChangedTranscript>;
-  };
+  readonly transcript: TranscriptApi;
   /**
    * Conversations: list, end and delete them, read their messages, and see what their turns were
    * shown and cost.
    */
-  readonly threads: {
-    /**
-     * An app's threads or a user's (without `appId`, in all apps), latest first. Without a scope:
-     * everybody's, for operators.
-     * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-     */
-    list(input?: ListThreads): Promise<Thread[]>;
-    /**
-     * Ends a conversation. With an app, it leaves a note of the messages since its last note, made
-     * in the background; see `config.notes`. Ending it again changes nothing; a message reopens it.
-     * @example
-     * ```ts
-     * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
-     * ```
-     * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
-     */
-    end(input: EndThread): Promise<EndedThread>;
-    /**
-     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. Memories
-     * learned there stay without their source, or are deleted too.
-     * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
-     */
-    delete(input: DeleteThread): Promise<Forgotten>;
-    /**
-     * Which memories each turn of a thread was shown in which part of the block, latest first, and
-     * how many were omitted.
-     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
-     */
-    shown(input: ListShown): Promise<ShownTurn[]>;
-    /**
-     * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and
-     * cached parts of prompts; and background calls by kind. As models report it, else estimated.
-     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
-     */
-    cost(input: ListShown): Promise<ThreadCost>;
-    /**
-     * Messages of a thread, in order, page by page: the last ones, those before a `seq`, or those
-     * after one.
-     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
-     */
-    messages(input: ListMessages): Promise<ThreadMessage[]>;
-  };
+  readonly threads: ThreadsApi;
   /**
    * LangGraph's Postgres checkpointer on the same pool. Only the owner of a thread can read its
    * checkpoints: pass the ids of the run to `getState`, `getStateHistory` and `updateState` as
    * well. `setup` creates its tables.
+   * @example
+   * ```ts
+   * const graph = new StateGraph(MessagesAnnotation)
+   *   .addNode("agent", () => ({ messages: [] }))
+   *   .addEdge("__start__", "agent")
+   *   .compile({ checkpointer: memory.checkpointer() });
+   * await graph.invoke(
+   *   { messages: [] },
+   *   { configurable: { thread_id: "t9", userId: "ana" } },
+   * );
+   * ```
    */
   checkpointer(): PostgresSaver;
   /** LangGraph's checkpoints: delete superseded ones. */
@@ -238,6 +186,11 @@ export interface Memory {
    * `insights` on that of a user, at most once a day and only after new messages or memories;
    * `consolidation` on either, even if it is not due. With nothing to do they end with the `status`
    * "skipped" and a `reason`, such as "too_early".
+   * @example
+   * ```ts
+   * const { summarization } = memory.graphs();
+   * const { status, reason } = await summarization.invoke({ scope: { userId: "ana" }, threadId: "t1" });
+   * ```
    */
   graphs(): {
     readonly summarization: ReturnType<typeof defineSummaries>["graph"];
@@ -259,6 +212,10 @@ export interface Memory {
   /**
    * Energy units that this process's background calls used since the last call, of all tenants.
    * Reads no table.
+   * @example
+   * ```ts
+   * setInterval(() => console.log(memory.energyConsumedSinceLastPoll()), 60_000).unref();
+   * ```
    */
   energyConsumedSinceLastPoll(): number;
   /**
@@ -267,6 +224,11 @@ export interface Memory {
    * work of dead workers, and silent conversations of apps. With `jobs: "inline"` it is done when
    * this returns, else `idle` waits for it; pg-boss gets it in queues, at most 2,000 pieces of each
    * kind.
+   * @example
+   * ```ts
+   * const due = await memory.upkeep({ kinds: ["lifecycle", "purge"] });
+   * await memory.idle();
+   * ```
    * @param which.kinds only these kinds, such as `upkeep({ kinds: ["lifecycle", "purge"] })`.
    * @default all
    * @returns how many pieces were due, without purging.
@@ -288,6 +250,10 @@ export interface Memory {
   /**
    * Makes the missing vectors of active memories and searchable store items, of all scopes, with
    * the configured embeddings. An interrupted run keeps its progress.
+   * @example
+   * ```ts
+   * const { embedded, remaining } = await memory.reembed();
+   * ```
    * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
@@ -318,19 +284,43 @@ export interface Memory {
   /**
    * Restores an export into an empty scope, for operators. To continue an interrupted import, import the same file again. Memories that read as
    * instructions to a model go into quarantine. `reembed` makes the vectors.
+   * @example
+   * ```ts
+   * const restored = createMemory({ database: process.env.OTHER_DATABASE_URL });
+   * await restored.setup();
+   * const { total } = await restored.import({ lines: memory.export({ scope: { userId: "ana" } }) });
+   * ```
    * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line,
    *   `ID_TAKEN`, `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
   import(input: ImportInput): Promise<Imported>;
   /** The categories, and which agents may read them. */
   readonly policy: CategoryPolicy;
-  /** Whether the database answered this memory's last statements; sends none. For health checks. */
+  /**
+   * Whether the database answered this memory's last statements; sends none. For health checks.
+   * @example
+   * ```ts
+   * const { state, silentMs } = memory.databaseStatus();
+   * if (state === "paused") console.warn(`The database has been silent for ${silentMs} ms.`);
+   * ```
+   */
   databaseStatus(): DatabaseStatus;
-  /** Resolves when no background work of this process is running or waiting. */
+  /**
+   * Resolves when no background work of this process is running or waiting.
+   * @example
+   * ```ts
+   * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [] });
+   * await memory.idle();
+   * ```
+   */
   idle(): Promise<void>;
   /**
    * Waits for running calls, at most ten seconds, and for background work, then ends the pool if it
    * created it.
+   * @example
+   * ```ts
+   * await memory.close();
+   * ```
    */
   close(): Promise<void>;
 }

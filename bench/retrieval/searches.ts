@@ -1,6 +1,6 @@
 import type { BlockPart } from "../../src/conversation/shown-turns.js";
 import type { Memory, Scope } from "../../src/index.js";
-import { itemsOf, memoryParts } from "../../src/turns/recalled.js";
+import { memoryParts, ofPart, shownIn } from "../../src/turns/recalled.js";
 import type { BenchDatabase } from "../bench-database.js";
 import { createBm25 } from "./bm25.js";
 import type { Line } from "./measure.js";
@@ -122,7 +122,7 @@ export function openFacts(
     async ({ question }) => {
       const { memories } = await asked.recall({ scope, threadId, query: question });
       if (memories.timedOut) throw new Error(`The recall of "${question}" was stopped.`);
-      return parts.flatMap((part) => itemsOf(memories)[part]).map(lineOf);
+      return parts.flatMap((part) => ofPart(shownIn(memories), part)).map(lineOf);
     };
   const searches: Record<string, Search> = {
     query: query(memory),

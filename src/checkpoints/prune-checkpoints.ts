@@ -45,6 +45,10 @@ export interface CheckpointsApi {
    * them stay the same. With `memory.checkpointer()` it may run beside graphs: only time travel to
    * a checkpoint that is being deleted can fail. With LangGraph's own saver, prune while no graph
    * runs.
+   * @example
+   * ```ts
+   * const { checkpoints } = await memory.checkpoints.prune({ scope: { userId: "ana" }, keepLast: 10 });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;

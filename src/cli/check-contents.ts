@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { isExpired } from "../memories/write/hide-memories.js";
 import { countLacking } from "../models/reembed.js";
+import { installedVersion } from "../peers.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { commandAt } from "../postgres/schema-state.js";
@@ -59,16 +60,26 @@ export async function checkVectors(db: Database): Promise<Check> {
   return warn("vectors", `${says} ${counted(lacking, "text")} without one.`, todo);
 }
 
+/** What a worker needs besides a model, and how to get it. */
+export function workerNeeds(): string {
+  const version = installedVersion("pg-boss");
+  return version === undefined
+    ? "which needs the package pg-boss: `npm install pg-boss`"
+    : `which needs the package pg-boss (${version} is installed)`;
+}
+
 /** What to do about work in a state; null: nothing. */
 function workAdvice(db: Database): Readonly<Record<string, string | null>> {
   const upkeep = `Run \`${commandAt(db, "upkeep --model MODULE")}\` from cron`;
-  const worker = `start \`${commandAt(db, "worker --model MODULE")}\`, which needs the package pg-boss`;
+  const worker = `start \`${commandAt(db, "worker --model MODULE")}\`, ${workerNeeds()}`;
+  // The embedded database belongs to one process, so no worker can share it.
+  const deed = db.isEmbedded ? upkeep : `${upkeep}, or ${worker}`;
   const list = commandAt(db, `call listJobs --json '{"state":"failed"}'`);
   const retry = commandAt(db, `call retryJob --json '{"id":"ID"}'`);
   return {
     running: null,
-    due: `No process does it. ${upkeep}, or ${worker}.`,
-    stuck: `Its worker ended, and none took over. ${upkeep}, or ${worker}.`,
+    due: `No process does it. ${deed}.`,
+    stuck: `Its worker ended, and none took over. ${deed}.`,
     "given up": `\`${list}\` says why, \`${retry}\` tries again.`,
   };
 }

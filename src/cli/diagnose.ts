@@ -7,10 +7,11 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { shippedSchema } from "../postgres/migration-set.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
-import { migrateCommandLine } from "../postgres/schema-state.js";
+import { commandAt, migrateCommandLine } from "../postgres/schema-state.js";
 import { bad, type Check, checked, ok, warn } from "./check.js";
 import { checkCitus, readCitusFacts } from "./check-citus.js";
 import * as contents from "./check-contents.js";
+import { askProviders, loadProviders } from "./check-providers.js";
 import * as server from "./check-server.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
@@ -18,12 +19,16 @@ import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./ope
 export interface DoctorFlags extends DatabaseFlags {
   readonly config?: string;
   readonly vectors?: true;
+  readonly ask?: true;
+  readonly model?: string;
+  readonly embeddings?: string;
   readonly queueSchema: string;
 }
 
 /** Changes nothing. @throws MemoryError `INVALID_INPUT` */
 export async function diagnose(flags: DoctorFlags): Promise<{ place: string; checks: Check[] }> {
   const { place } = chooseDatabase(flags);
+  const providers = await loadProviders(flags);
   const { schema: schemaName } = flags;
   const checks = await checked("database", schemaName, async () => {
     const { option } = existingDatabase(flags);
@@ -32,7 +37,7 @@ export async function diagnose(flags: DoctorFlags): Promise<{ place: string; che
       acrossTenants(() => checkAll(db, place, flags)),
     );
   });
-  return { place, checks };
+  return { place, checks: [...checks, ...(await askProviders(providers))] };
 }
 
 export async function checkAll(
@@ -132,7 +137,11 @@ async function checkQueues(db: Database, queueSchema: string): Promise<Check> {
   const [found] = await db.query<{ there: boolean }>(
     sql`select to_regclass(${table.text}) is not null as there`,
   );
-  if (!found?.there) return ok("queues", `None: pg-boss has no tables in "${queueSchema}".`);
+  if (!found?.there) {
+    const worker = `\`${commandAt(db, "worker --model MODULE")}\` makes them`;
+    const says = `None: pg-boss has no tables in "${queueSchema}".`;
+    return ok("queues", db.isEmbedded ? says : `${says} ${worker}, ${contents.workerNeeds()}.`);
+  }
   const [row] = await db.query<{ version: number }>(sql`select version from ${table}`);
   return ok("queues", `pg-boss's tables have version ${row?.version}; its start updates them.`);
 }

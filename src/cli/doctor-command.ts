@@ -1,6 +1,6 @@
 import type { Check } from "./check.js";
 import type { DoctorFlags } from "./diagnose.js";
-import { type CliCommand, withDatabase } from "./flags.js";
+import { type CliCommand, withDatabase, withModel, withSettings } from "./flags.js";
 import { aligned, counted, print } from "./output.js";
 
 export const doctorCommand: CliCommand = {
@@ -10,14 +10,12 @@ export const doctorCommand: CliCommand = {
   examples: [
     ["doctor", "ends with 1 if anything is bad; warnings leave 0"],
     ["doctor --vectors --json", "also bad where embeddings cannot be kept"],
+    ["doctor --ask --model ./model.js", "also bad where the model does not answer"],
   ],
   flags: (command) =>
-    withDatabase(command)
+    withModel(withSettings(withDatabase(command)))
       .option("--vectors", "also ask for what embeddings need")
-      .option(
-        "--config <file>",
-        "YAML file with the application's settings, such as database.prepare",
-      )
+      .option("--ask", "also ask --model and --embeddings one small question each")
       .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss"),
   async run(flags: DoctorFlags) {
     const { diagnose } = await import("./diagnose.js");

@@ -18,6 +18,7 @@ import {
   type OpenSettings,
   openDatabase,
 } from "../postgres/open-database.js";
+import { migrateCommandLine } from "../postgres/schema-state.js";
 import { askOf } from "../postgres/session-settings.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
@@ -88,7 +89,7 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   if (typeof option !== "object" || !("dataDir" in option)) return chosen;
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
   const { dataDir } = option;
-  const command = `npx mnemograph migrate --data-dir ${dataDir}`;
+  const command = migrateCommandLine({ schemaName: flags.schema, dataDir });
   throw new MemoryError(
     "SETUP_REQUIRED",
     `There is no database in ${dataDir}. Run \`${command}\` once.`,

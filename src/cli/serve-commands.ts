@@ -125,6 +125,10 @@ async function serveInspector(
   const { createMemoryApp } = await loadApp();
   const { isLocal } = await import("../http/authenticate.js");
   const { createInspectorSession } = await import("../http/inspector-session.js");
+  if (flags.embeddings === undefined && (await hasUnusedVectors(flags)))
+    process.stderr.write(
+      "Meaning is not searched here, although memories have vectors: start it with --embeddings MODULE.\n",
+    );
   await useMemory(flags, async (memory) => {
     const ending = new AbortController();
     const { token, authenticate, before } = createInspectorSession(operator);
@@ -147,6 +151,14 @@ async function serveInspector(
     };
     await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, onListening);
   });
+}
+
+/** Says nothing of a database that does not answer: whoever opens it next does. */
+async function hasUnusedVectors(flags: MemoryFlags): Promise<boolean> {
+  const { existingDatabase, onDatabase } = await import("./open-memory.js");
+  const { keepsVectors } = await import("../models/embedding-space.js");
+  const { option } = existingDatabase(flags);
+  return onDatabase(option, { schemaName: flags.schema }, keepsVectors).catch(() => false);
 }
 
 /** Time for running calls to end. */

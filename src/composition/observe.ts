@@ -151,7 +151,13 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
       code = codeOf(error);
       throw error;
     } finally {
-      measureCall(name, (performance.now() - startedAt) / 1_000, code);
+      measureCall({
+        operation: name,
+        isBackground: !(name in spans),
+        schemaName: db.schemaName,
+        seconds: (performance.now() - startedAt) / 1_000,
+        code: code ?? null,
+      });
     }
   };
 }

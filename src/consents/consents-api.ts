@@ -45,12 +45,28 @@ export interface ConsentsApi {
   /**
    * Lists pending requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000).
    * Without a scope: everybody's, for operators.
+   * @example
+   * ```ts
+   * const waiting = await memory.consents.list({ scope: { userId: "ana" } });
+   * ```
    * @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
    * Approves a request, which writes the memory, or refuses it; the first decision wins. "later"
    * postpones it for a day.
+   * @example
+   * ```ts
+   * const [asked] = await memory.consents.list({ scope: { userId: "ana" } });
+   * if (asked)
+   *   await memory.consents.decide({
+   *     scope: { userId: "ana" },
+   *     id: asked.id,
+   *     decision: "approve",
+   *     actor: "user",
+   *     evidence: { quote: "Yes, remember it." },
+   *   });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` with who decided and when, `STALE_REVISION`,
    * `INVALID_INPUT`
    */

@@ -112,15 +112,25 @@ async function listEvents(
 export interface EventsApi {
   /**
    * Most frequent first: `{ op: "create", node: "hotpath", count }`.
+   * @example
+   * ```ts
+   * for (const { op, count } of await memory.events.count({ scope: { userId: "ana" }, by: "op" }))
+   *   console.log(op, count);
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   count(
     selection: EventSelection & { readonly by: EventField | readonly EventField[] },
   ): Promise<EventCount[]>;
   /**
-   * Latest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Latest first.
+   * @example
+   * ```ts
+   * const latest = await memory.events.list({ scope: { userId: "ana" }, limit: 20 });
+   * ```
    * @param selection.limit 1 to 1,000. @default 100
    * @param selection.before only events before this id: the last of the previous page
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(
     selection?: EventSelection & {

@@ -5,7 +5,12 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { type AuditEntry, eraseMemoryRows, findErasable, lockOwnerRow } from "./erase-memories.js";
+import {
+  type AuditEntry,
+  eraseMemoryRows,
+  findErasable,
+  lockExistingOwner,
+} from "./erase-memories.js";
 
 /** Which of an app's own memories to delete for good. */
 export interface ErasedKinds extends AuditEntry {
@@ -39,7 +44,7 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   const purged = { deletedCount: 0, hiddenCount: 0 };
   for (;;) {
     const batch = await db.transaction(async (tx) => {
-      if (!(await lockOwnerRow(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
+      if (!(await lockExistingOwner(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
       const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${memoriesPerBatch}`);
       const refs = found.map(({ ref }) => ref);
       const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);

@@ -12,7 +12,7 @@ import {
 } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { eraseMemoryRows, findErasable, forgetting, lockOwnerRow } from "./erase-memories.js";
+import { eraseMemoryRows, findErasable, forgetting, lockExistingOwner } from "./erase-memories.js";
 import {
   addCounts,
   checkpointTables,
@@ -47,7 +47,7 @@ export async function eraseMemoryBatch(
   const { ownerRef, thread } = erasure;
   if (ownerRef === null) return {};
   // Every writer of memories takes this lock first.
-  await lockOwnerRow(tx, ownerRef);
+  await lockExistingOwner(tx, ownerRef);
   // Insights come first: they are found by their evidence, which is still there.
   const inOrder = sql`order by x.kind = 'insight' desc, x.ref limit ${batchSize}`;
   const found = await findErasable(tx, sql`${hasMemory(tx, erasure)} ${inOrder}`);
@@ -74,7 +74,7 @@ export async function eraseConversationBatch(
   // More rows may be left: the threads go in the batch that finds none.
   if (totalOf(counts) > 0) return counts;
   // The lock is for memories learned there, which lose their thread.
-  if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
+  if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
   if (thread) await forgetWords(tx, erasure, thread.threadId);
   // Workers have lost their tasks on these threads, so no more notes follow.
   if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs));
@@ -196,7 +196,7 @@ async function eraseNotes(tx: Connection, threads: readonly string[]): Promise<R
     group by n.owner_ref, o.tenant_id, o.user_id, o.app_id order by n.owner_ref`);
   for (const { ownerRef, ids, ...row } of apps) {
     // Every writer of the app's memories takes this lock first.
-    await lockOwnerRow(tx, ownerRef);
+    await lockExistingOwner(tx, ownerRef);
     const isNote = sql`x.owner_ref = ${ownerRef}::bigint and x.id = any (${ids}::uuid[]) order by x.ref`;
     const found = await findErasable(tx, isNote);
     const notes = { ownerRef, scope: scopeOf(row), found, ids, audit: forgetting };

@@ -23,7 +23,7 @@ export function findErasable(tx: Connection, which: Sql): Promise<ErasableMemory
 /**
  * Blocks writers of the owner's memories until the transaction ends. False without such an owner.
  */
-export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
+export async function lockExistingOwner(tx: Connection, ownerRef: string): Promise<boolean> {
   const rows = await tx.query(
     sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`,
   );

@@ -27,7 +27,7 @@ import {
   eraseRecordBatch,
   threadsPerBatch,
 } from "./erase-batches.js";
-import { lockOwnerRow } from "./erase-memories.js";
+import { lockExistingOwner } from "./erase-memories.js";
 import {
   addCounts,
   checkpointTables,
@@ -218,7 +218,7 @@ async function finishErasure(
   const { ownerRef, thread, whole } = erasure;
   const erased = await transaction(db, async (tx) => {
     const { schema } = tx;
-    if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
+    if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
     const isItem = sql`exists (select from ${schema}.store_item x where ${hasScope(erasure)})`;
     const [row] = await tx.query<{ remains: boolean }>(sql`
       select exists (select from ${schema}.memory x where ${hasMemory(tx, erasure)})

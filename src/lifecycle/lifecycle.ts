@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
-import { lockOwnerRow } from "../forgetting/erase-memories.js";
+import { lockExistingOwner } from "../forgetting/erase-memories.js";
 import type { Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
@@ -92,7 +92,7 @@ export async function repeatBatches(
   for (;;) {
     const done = await db.transaction(async (tx) => {
       // `lockOwner` would recreate an owner that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(tx) : 0;
+      return (await lockExistingOwner(tx, String(ownerRef))) ? batch(tx) : 0;
     });
     if (done < batchRows) return;
   }

@@ -22,7 +22,15 @@ import {
   memoryOrigins,
 } from "./item/memory.js";
 import { changeFields, momentField } from "./item/memory-fields.js";
-import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
+import {
+  countingSchema,
+  countMemories,
+  findMemory,
+  listingSchema,
+  listMemories,
+  type MemoryCounting,
+  type MemoryListing,
+} from "./item/memory-row.js";
 import { splitDraft } from "./write/prepare-drafts.js";
 import { hashOfMessage, writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
@@ -112,14 +120,34 @@ export interface MemoriesApi {
    *   all users of an app; `SCOPE_REQUIRED`, `CONFLICT` for more than a message may
    */
   add(input: AddMemories): Promise<WriteOutcome[]>;
-  /** Finds a memory in any state, or null. */
+  /**
+   * Finds a memory in any state, or null.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * const stored = diet && (await memory.memories.get({ scope: diet.scope, id: diet.id }));
+   * ```
+   */
   get(input: MemoryOfScope): Promise<MemoryItem | null>;
   /**
    * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a
    * scope: everybody's, for operators.
+   * @example
+   * ```ts
+   * const facts = await memory.memories.list({ scope: { userId: "ana" }, kinds: ["fact"], limit: 50 });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
+  /**
+   * Counts what `list` lists on all its pages, up to 10,000; 10,001 means that there are more.
+   * @example
+   * ```ts
+   * console.log(await memory.memories.count({ scope: { userId: "ana" }, categories: ["preferences"] }));
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  count(counting?: MemoryCounting): Promise<number>;
   /**
    * Changes fields of an active memory, or of an expired one by `expiresAt`.
    * @example
@@ -134,28 +162,72 @@ export interface MemoriesApi {
   /**
    * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`).
    * Deletes a memory in quarantine, except from the audit trail.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet)
+   *   await memory.memories.remove({ scope: diet.scope, id: diet.id, reason: "Said in jest." });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   remove(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a closed statement without a key.
+   * @example
+   * ```ts
+   * const [removed] = await memory.memories.list({
+   *   scope: { userId: "ana" },
+   *   states: ["soft_deleted"],
+   * });
+   * if (removed) await memory.memories.restore({ scope: removed.scope, id: removed.id });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
    * `WRONG_STATE`, `CONFLICT`
    */
   restore(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Activates a memory in quarantine. For operators: do not give it to an agent.
+   * @example
+   * ```ts
+   * const [kept] = await memory.memories.list({
+   *   scope: { userId: "ana" },
+   *   states: ["quarantined"],
+   * });
+   * if (kept)
+   *   await memory.memories.approve({ scope: kept.scope, id: kept.id, actor: "admin" });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`,
    * `WRONG_STATE`, `CONFLICT`
    */
   approve(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores the content after the entry `to` of its history, and makes the memory active.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet) {
+   *   const [, before] = await memory.memories.history({ scope: diet.scope, id: diet.id });
+   *   if (before)
+   *     await memory.memories.revert({ scope: diet.scope, id: diet.id, to: before.id });
+   * }
+   * ```
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`;
    * `INVALID_INPUT` when the text breaks today's writing constraints; `WRONG_STATE` in quarantine
    */
   revert(input: ChangeMemory & { readonly to: number }): Promise<MemoryItem>;
-  /** Lists the changes of a memory, newest first. */
+  /**
+   * Lists the changes of a memory, newest first.
+   * @example
+   * ```ts
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet)
+   *   for (const { event, actor, at } of await memory.memories.history({
+   *     scope: diet.scope,
+   *     id: diet.id,
+   *   }))
+   *     console.log(at.toISOString(), event, actor);
+   * ```
+   */
   history(input: MemoryOfScope): Promise<HistoryEntry[]>;
 }
 
@@ -193,6 +265,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { categories, ...page } = parseListed(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
       return asListed(page, () => listMemories(deps.db, { ...page, categories: names }));
+    },
+    async count(counting) {
+      const { categories, ...which } = parseListed(countingSchema, counting, "counting");
+      const names = categories?.map((name) => requireCategory(policy, name).name);
+      return asListed(which, () => countMemories(deps.db, { ...which, categories: names }));
     },
     async update(input) {
       requireFuture(input?.expiresAt, deps.clock());

@@ -18,6 +18,15 @@ export async function hasVectors(db: Connection): Promise<boolean> {
   return row?.found ?? false;
 }
 
+/** Whether any process has embedded texts here. */
+export async function keepsVectors(db: Connection): Promise<boolean> {
+  if (!(await hasVectors(db))) return false;
+  const [row] = await db.query<{ found: boolean }>(
+    sql`select exists (select from ${db.schema}.embedding_space) as found`,
+  );
+  return row?.found ?? false;
+}
+
 /** Schemas of databases that have vectors: no process drops the table. */
 const withVectors = new WeakSet<Sql>();
 
@@ -37,7 +46,7 @@ export interface EmbeddingSpace {
 }
 
 /** Dimensions that fit an entry of the index `memory_embedding_near`. */
-const mostIndexed = 1_300;
+const maxIndexedDimensions = 1_300;
 
 type SpaceRow = {
   id: number;
@@ -62,8 +71,8 @@ export async function ensureEmbeddingSpace(
   const { id: ref, extension, mean, spread } = row as SpaceRow;
   const type = raw(`${extension}.halfvec`);
   const product = raw(`operator(${extension}.<#>)`);
-  const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
-  const indexed = dimensions > mostIndexed ? empty : isIndexed;
+  const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${maxIndexedDimensions}`);
+  const indexed = dimensions > maxIndexedDimensions ? empty : isIndexed;
   const unrelated = mean === null || spread === null ? null : { mean, spread };
   return { ref, name, dimensions, type, product, indexed, unrelated };
 }

@@ -62,12 +62,32 @@ export interface NotesContext extends z.input<typeof contextSchema> {}
  * ["note"] })` and `memory.export` include them.
  */
 export interface NotesApi {
-  /** Lists active notes, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  /**
+   * Lists active notes, newest first.
+   * @example
+   * ```ts
+   * const notes = await memory.notes.list({ scope: { appId: "shop" }, limit: 10 });
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
   list(page: ListNotes): Promise<MemoryItem[]>;
-  /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  /**
+   * Counts active notes.
+   * @example
+   * ```ts
+   * console.log(await memory.notes.count({ scope: { appId: "shop" } }), "notes");
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
   count(of: NotesOf): Promise<number>;
   /**
    * Hides one note; until its purge `memories.restore` restores it.
+   * @example
+   * ```ts
+   * const [oldest] = await memory.notes.list({ scope: { appId: "shop" } });
+   * if (oldest)
+   *   await memory.notes.remove({ scope: { appId: "shop" }, id: oldest.id, actor: "admin" });
+   * ```
    * @throws MemoryError `NOT_FOUND`, also for another app's; `STALE_REVISION`, `WRONG_STATE` for an
    * inactive note
    */
@@ -75,12 +95,20 @@ export interface NotesApi {
   /**
    * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail;
    * an entry without texts records who did it. Keeps its conversations.
+   * @example
+   * ```ts
+   * const { deletedCount } = await memory.notes.purge({ scope: { appId: "shop" }, dryRun: true });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
    * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null
    * without notes.
+   * @example
+   * ```ts
+   * const block = await memory.notes.context({ scope: { appId: "shop" } });
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   context(of: NotesContext): Promise<string | null>;

@@ -4,7 +4,12 @@ import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 /** Users with data. For operators: no agent may reach it. */
 export interface UsersApi {
   /**
-   * Lists the users of one tenant or of all, oldest first, in pages of `limit`.
+   * Lists the users of one tenant or of all, oldest first, in pages of `limit`; with `search`, those
+   * with it in their id, the latest active first.
+   * @example
+   * ```ts
+   * for (const { scope } of await memory.users.list({ limit: 100 })) console.log(scope.userId);
+   * ```
    * @throws MemoryError `INVALID_INPUT`
    */
   list(page?: ListOwners): Promise<ListedOwner[]>;
@@ -12,7 +17,14 @@ export interface UsersApi {
 
 /** Apps with data: notes, procedures, and conversations without a user. */
 export interface AppsApi {
-  /** As `users.list`. @throws MemoryError `INVALID_INPUT` */
+  /**
+   * As `users.list`.
+   * @example
+   * ```ts
+   * const apps = await memory.apps.list({ tenantId: "acme" });
+   * ```
+   * @throws MemoryError `INVALID_INPUT`
+   */
   list(page?: ListOwners): Promise<ListedOwner[]>;
   /**
    * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's

@@ -89,6 +89,14 @@ export interface ProceduresApi {
   /**
    * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as
    * instructions to a model are quarantined.
+   * @example
+   * ```ts
+   * const steps = await memory.procedures.write({
+   *   scope: { userId: "ana" },
+   *   threadId: "t1",
+   *   title: "Book a table",
+   * });
+   * ```
    * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`,
    * `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`; `CONFLICT` for more than a message may
    */

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { readableCategories } from "../memories/item/category.rule.js";
 import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { keepsVectors } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import { seenOwners } from "../scope/scope-predicates.js";
@@ -11,6 +12,7 @@ import {
   hitsWithinBudget,
   type MemoryBullet,
 } from "./answer-query.js";
+import { matchedWords } from "./matched-words.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery } from "./query-memories.js";
 import {
@@ -51,14 +53,23 @@ export interface Explanation {
     readonly text: string;
     readonly lexemes: readonly string[];
     readonly embedded: boolean;
+    /**
+     * Whether meaning is not searched although the database has vectors: this memory has no
+     * `embeddings`.
+     */
+    readonly lacksEmbeddings: boolean;
     /** Whether it asks for everything: see `MemoryQuery.query`. */
     readonly broad: boolean;
   };
-  /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
+  /** Least fit of a hit: the `threshold`, or the floor of each and of the best. */
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   /** Ranks count from 1. */
-  readonly hits: readonly (RankedHit & { readonly rank: number })[];
+  readonly hits: readonly (RankedHit & {
+    readonly rank: number;
+    /** Words of its text that match the question, as it spells them. */
+    readonly matched: readonly string[];
+  })[];
   /** Best first; at most 50, then 20 inactive ones. */
   readonly omitted: readonly OmittedMemory[];
 }
@@ -67,27 +78,29 @@ const maxOmitted = 50;
 const maxInactive = 20;
 
 /**
- * Explains what `queryMemories` finds and omits, with the parts of each score. Four round trips:
- * not for turns.
+ * Explains what `queryMemories` finds and omits, with the parts of each score. Several round
+ * trips: not for turns.
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   // The same search, of more than were asked for.
   const query = readQuery(deps, input);
   const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
-  const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
+  const more = { ...query, search: { ...search, maxHits: search.maxHits + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   // What is shown of the best, and what of them is over the budget.
-  const best = withRelated(ordered.slice(0, search.most), candidates);
+  const best = withRelated(ordered.slice(0, search.maxHits), candidates);
   const shown = fitting(best, shape);
   const isShown = ({ memory }: Scored) => shown.has(memory.id);
   const omitted = best
     .filter((hit) => !isShown(hit))
     .map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`));
   // What was found, and is too far down.
-  for (const [index, hit] of ordered.slice(search.most).entries()) {
-    const place = search.most + index + 1;
-    omitted.push(omission(hit, "limit", `It is number ${place}; ${search.most} were asked for.`));
+  for (const [index, hit] of ordered.slice(search.maxHits).entries()) {
+    const place = search.maxHits + index + 1;
+    omitted.push(
+      omission(hit, "limit", `It is number ${place}; ${search.maxHits} were asked for.`),
+    );
   }
   // What was found, and says too little.
   const ids = new Set(ordered.map(({ memory }) => memory.id));
@@ -99,20 +112,27 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     omitted.push(notSelected(each, query, deps));
   // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
+  const hits = best.filter(isShown);
+  const texts = hits.map(({ memory }) => memory.text);
+  const matched = await matchedWords(deps.db, search.scope, { question: query.text, texts });
   const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
   const floor = question.vector ? floors.besideVector : floors.byWords;
+  const embedded = question.vector !== null;
+  const lacksEmbeddings = !deps.embedder && (await keepsVectors(deps.db));
   return {
-    question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
+    question: { text: query.text, lexemes, embedded, lacksEmbeddings, broad: isBroad },
     floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
-    hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
+    hits: hits.map((hit, index) => {
+      return { ...hit, rank: index + 1, matched: matched[index]?.question ?? [] };
+    }),
     omitted: [...bestOmitted.slice(0, maxOmitted), ...inactive],
   };
 }
 
-function belowFloorText({ evidence, proves, hit }: WeighedMemory): string {
+function belowFloorText({ fit, proves, hit }: WeighedMemory): string {
   return !proves
-    ? `It is hardly alike: ${evidence.toFixed(3)}.`
+    ? `It is hardly alike: ${fit.toFixed(3)}.`
     : `It has much less than the best hit: ${hit.score.toFixed(3)}.`;
 }
 

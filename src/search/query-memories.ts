@@ -108,7 +108,7 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery) {
   const { ordered, candidates } = await findHits(deps, query, question);
   // The best of them, with memories that are linked to them. `query` of
   // create-memory.ts writes them for a model, by `bulletsOf`.
-  const hits = withoutParts(ordered.slice(0, query.search.most));
+  const hits = withoutParts(ordered.slice(0, query.search.maxHits));
   return { hits: withRelated(hits, candidates), ...query.shape };
 }
 
@@ -117,12 +117,12 @@ export async function findHits(
   { search, threshold }: ReadQuery,
   question: EmbeddedQuestion,
 ) {
-  // One statement finds candidates, and each signal of theirs.
+  // One query finds candidates, and the features that rank them.
   const { candidates, important } = await searchMemories(deps.db, question, search);
   // A broad question compares nothing: it lists what is most important.
   const isBroad = important.length > 0;
   if (isBroad) return { isBroad, ordered: important.map(listedHit), candidates: [], weighed: [] };
-  // A score for each, of its signals; what proves nothing is left out, and the best come first.
+  // A score for each, of its features; what proves nothing is left out, and the best come first.
   const ranking = { ...question, threshold, now: deps.clock() };
   const weighed = weighMemories(candidates, ranking);
   const ranked = rankWeighed(weighed, ranking);
@@ -133,7 +133,7 @@ export async function findHits(
 export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
   const { policy } = config;
   const { scope, ...request } = parseScoped(querySchema, input, "query");
-  const most = valueOfAliases(request, "topK", "top_k") ?? 5;
+  const maxHits = valueOfAliases(request, "topK", "top_k") ?? 5;
   const agent = request.agent ?? null;
   const timeZone = request.timeZone ?? config.retrieval.timeZone;
   const filter = parseFilter(request.filters, scope, timeZone);
@@ -148,8 +148,8 @@ export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
     search: {
       scope,
       categories,
-      most,
-      limit: Math.max(50, most * candidatesPerHit),
+      maxHits,
+      maxCandidates: Math.max(50, maxHits * candidatesPerHit),
       kinds: request.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
       filter: {
         ...withTrust(filter, request.minTrust),

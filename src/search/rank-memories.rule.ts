@@ -1,4 +1,5 @@
 import { dayMs } from "../clock.js";
+import type { ScoreSignal } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
   nearness,
@@ -39,15 +40,15 @@ export function withRelated<Hit extends Pick<MemoryHit, "memory">>(
   return hits.map((hit) => (related.has(hit) ? { ...hit, related: related.get(hit) } : hit));
 }
 
-/** A memory that may answer a question, with its signals. */
+/** A memory that may answer a question, with the features that rank it. */
 export interface MemoryCandidate {
   readonly memory: MemoryItem;
   /** BM25 fit of its own words, 0 to 1: comparable between questions. */
   readonly words: number;
   /** BM25 fit of its best source message, with the messages around it. */
   readonly source: number;
-  /** 1 − cosine distance; null without a vector. */
-  readonly similarity: number | null;
+  /** Cosine similarity to the question; null without a vector. */
+  readonly cosine: number | null;
   /** Whether it contains a rare identifier of the question. */
   readonly hasIdentifier: boolean;
   /** Strength of its strongest link to another candidate, or 0. */
@@ -80,7 +81,7 @@ export interface RankedFor extends Pick<Question, "spans" | "isNamed" | "floorFa
   readonly vector: { readonly space: { readonly unrelated: UnrelatedSimilarity | null } } | null;
 }
 
-export const noParts = {
+export const noParts: Readonly<Record<ScoreSignal, number>> = {
   words: 0,
   vector: 0,
   /** The question's words in its source messages. */
@@ -99,8 +100,8 @@ export const noParts = {
   pinned: 0,
 };
 
-/** What each signal adds to a score, which is their sum. */
-export type ScoreParts = Readonly<typeof noParts>;
+/** What each feature adds to a score, which is their sum. */
+export type ScoreParts = typeof noParts;
 
 export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
@@ -110,7 +111,7 @@ export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 export const rankMemories = (
   candidates: readonly MemoryCandidate[],
   question: RankedFor,
-): MemoryHit[] => withoutParts(rankWeighed(weighMemories(candidates, question), question));
+): RankedHit[] => rankWeighed(weighMemories(candidates, question), question);
 
 export const withoutParts = (hits: readonly RankedHit[]): MemoryHit[] =>
   hits.map(({ parts: _, ...hit }) => hit);
@@ -158,8 +159,7 @@ export function vectorScale({ vector }: Pick<RankedFor, "vector">) {
 
 /**
  * Scores each candidate, and says whether it fits and whether it proves that something fits.
- * `evidence` is for explanations. Without a threshold, a vector is evidence only above the floor of
- * its space (see `similarityScale`).
+ * `fit` is for explanations. Without a threshold, a vector counts only above the floor of its space (see `similarityScale`).
  */
 export function weighMemories(candidates: readonly MemoryCandidate[], question: RankedFor) {
   const { floorFactor } = question;
@@ -169,17 +169,17 @@ export function weighMemories(candidates: readonly MemoryCandidate[], question: 
     const { memory, words, hasIdentifier } = candidate;
     const isNamed = memory.actorId !== null && question.isNamed(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
-    const cosine = candidate.similarity ?? 0;
-    const exactEvidence = Math.max(parts.date, hasIdentifier ? 1 : 0);
-    const vectorEvidence = cosine >= leastSimilar ? cosine : 0;
-    const wordEvidence = shareOfWords(
+    const cosine = candidate.cosine ?? 0;
+    const exactFit = Math.max(parts.date, hasIdentifier ? 1 : 0);
+    const vectorFit = cosine >= leastSimilar ? cosine : 0;
+    const wordFit = shareOfWords(
       Math.max(words, parts.sourceMessage) * (isNamed ? 1 + weights.speaker : 1),
     );
     // An episode tells of much, and its vector is like that of no question.
-    const isByWords = candidate.similarity === null || memory.kind === "episode";
+    const isByWords = candidate.cosine === null || memory.kind === "episode";
     const floor = isByWords ? floors.byWords : floors.besideVector;
-    const isExact = exactEvidence >= floors.byWords.best;
-    const similarity = Math.max(cosine, shareOfWords(words), exactEvidence);
+    const isExact = exactFit >= floors.byWords.best;
+    const similarity = Math.max(cosine, shareOfWords(words), exactFit);
     const hit: RankedHit = {
       memory,
       similarity,
@@ -189,18 +189,17 @@ export function weighMemories(candidates: readonly MemoryCandidate[], question: 
     };
     return {
       hit,
-      evidence: Math.max(wordEvidence, exactEvidence, vectorEvidence),
-      fits: wordEvidence >= floorFactor * floor.each || exactEvidence > 0 || vectorEvidence > 0,
+      fit: Math.max(wordFit, exactFit, vectorFit),
+      fits: wordFit >= floorFactor * floor.each || exactFit > 0 || vectorFit > 0,
       // What only its source message says shows a memory beside others, never alone.
-      proves:
-        (words > 0 && wordEvidence >= floorFactor * floor.best) || isExact || vectorEvidence > 0,
+      proves: (words > 0 && wordFit >= floorFactor * floor.best) || isExact || vectorFit > 0,
       floor,
     };
   });
 }
 
 function partsOf(
-  { memory, words, source, similarity, hasIdentifier, relation }: MemoryCandidate,
+  { memory, words, source, cosine, hasIdentifier, relation }: MemoryCandidate,
   isNamed: boolean,
   scale: ReturnType<typeof vectorScale>,
   { now, spans }: RankedFor,
@@ -209,7 +208,7 @@ function partsOf(
   const parts = {
     ...noParts,
     words,
-    vector: scale.weight * nearness(similarity, scale),
+    vector: scale.weight * nearness(cosine, scale),
     sourceMessage: weights.source * source,
     identifier: hasIdentifier ? weights.identifier : 0,
     relation: weights.relation * relation,
@@ -231,12 +230,12 @@ const scoreOf = (parts: ScoreParts): number =>
 export const shareOfWords = (score: number): number => Math.min(1, score * (1 + weights.k1));
 
 function reasonOf(parts: ScoreParts, isNamed: boolean): string {
-  const signals: string[] = [];
-  if (parts.words > 0) signals.push("same words");
-  if (parts.vector > similarPart) signals.push("similar meaning");
-  if (parts.sourceMessage > 0) signals.push("said in a fitting context");
-  if (parts.relation > 0) signals.push("linked to another candidate");
-  if (isNamed) signals.push("said by who is asked about");
-  if (parts.date > 0) signals.push("of the time asked about");
-  return signals.length === 0 ? "weakly similar" : signals.join(", ");
+  const reasons: string[] = [];
+  if (parts.words > 0) reasons.push("same words");
+  if (parts.vector > similarPart) reasons.push("similar meaning");
+  if (parts.sourceMessage > 0) reasons.push("said in a fitting context");
+  if (parts.relation > 0) reasons.push("linked to another candidate");
+  if (isNamed) reasons.push("said by who is asked about");
+  if (parts.date > 0) reasons.push("of the time asked about");
+  return reasons.length === 0 ? "weakly similar" : reasons.join(", ");
 }

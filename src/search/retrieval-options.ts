@@ -65,7 +65,7 @@ export const retrievalWeights = {
 export const recencyHalfLifeDays = 30;
 
 /**
- * Without a threshold. `best`: least evidence of the best hit. `each`: of the others. `noise`: beside
+ * Without a threshold. `best`: least fit of the best hit. `each`: of the others. `noise`: beside
  * a better hit, a lower score is noise. Where vectors say how alike a memory is, words have to say
  * more. Questions about other people stay without memories by words in 56 of 100 cases (LoCoMo) and
  * 39 (REALTALK), with vectors in 80 and 62; higher floors cost recall. A message stands for less than

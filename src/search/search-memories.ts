@@ -22,12 +22,12 @@ export interface SearchConditions {
 
 /**
  * Finds the memories that may answer a question, and the most `important` ones if it is broad. One
- * statement.
+ * query.
  */
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
-  search: SearchConditions & { readonly limit: number; readonly most: number },
+  search: SearchConditions & { readonly maxCandidates: number; readonly maxHits: number },
 ) {
   const owners = sql`(select ids from owner)`;
   const shown = sql`${candidateRefs} union select ref from important`;
@@ -40,7 +40,7 @@ export async function searchMemories(
     with owner as materialized (select array(${seenOwners(db, search.scope)}) as ids),
     candidate as materialized (${candidateRows(db, owners, question, search)}),
     important as materialized (
-      select * from ${db.schema}.important_memories_1(${owners}, ${visibleArguments(db, search)}, ${search.most})
+      select * from ${db.schema}.important_memories_1(${owners}, ${visibleArguments(db, search)}, ${search.maxHits})
       where ${isBroadQuestion(db, question.terms)}
     )
     select ${foundMemories} as found, (select coalesce(json_agg(ref order by place), '[]') from important) as important,
@@ -65,7 +65,7 @@ export type FoundMemory = readonly [
   ref: number,
   words: number,
   source: number,
-  similarity: number | null,
+  cosine: number | null,
   hasIdentifier: boolean,
   relation: number,
   linked: readonly number[],
@@ -78,13 +78,13 @@ export function candidateRows(
   db: Connection,
   owners: Sql,
   question: EmbeddedQuestion,
-  search: SearchConditions & { readonly limit: number },
+  search: SearchConditions & { readonly maxCandidates: number },
 ): Sql {
   const { vector, terms, spans } = question;
   const scale = vectorScale(question);
   return sql`
       select * from ${db.schema}.search_memories_1(
-        ${owners}, ${visibleArguments(db, search)}, ${search.limit},
+        ${owners}, ${visibleArguments(db, search)}, ${search.maxCandidates},
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${scale.from},
@@ -143,8 +143,8 @@ export const candidatesOf = (
   found: readonly FoundMemory[],
   memories: ReadonlyMap<number, MemoryItem>,
 ): MemoryCandidate[] =>
-  found.flatMap(([ref, words, source, similarity, hasIdentifier, relation, others]) => {
+  found.flatMap(([ref, words, source, cosine, hasIdentifier, relation, others]) => {
     const memory = memories.get(ref);
     const linked = others.flatMap((other) => memories.get(other) ?? []);
-    return memory ? { memory, words, source, similarity, hasIdentifier, relation, linked } : [];
+    return memory ? { memory, words, source, cosine, hasIdentifier, relation, linked } : [];
   });

@@ -126,7 +126,7 @@ function findCandidates(
   request: z.output<typeof querySchema> & { readonly scope: Scope | undefined },
 ): Promise<FoundMessage[]> {
   const threadId = request.threadId === undefined ? null : parseThreadId(request.threadId);
-  const limit = Math.max(200, request.topK * candidatesPerHit);
+  const maxCandidates = Math.max(200, request.topK * candidatesPerHit);
   const { schema } = db;
   const { scope, tenantId } = request;
   const { appId } = scopeColumns(scope ?? {});
@@ -148,11 +148,11 @@ function findCandidates(
           select thread_ref, seq, fit, own_fit, 0::float8 as dated
           from ${schema}.search_messages_1(
             (select ids from owner), ${appId}, ${threadId},
-            ${schema}.asked_words_1((select ids from owner), ${db.language}::regconfig, ${terms}), ${limit},
+            ${schema}.asked_words_1((select ids from owner), ${db.language}::regconfig, ${terms}), ${maxCandidates},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
             ${k1}, ${b}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
           )
-          order by fit desc, thread_ref, seq limit ${limit}
+          order by fit desc, thread_ref, seq limit ${maxCandidates}
         )
         union all (
           select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
@@ -167,7 +167,7 @@ function findCandidates(
           ) m
           where ${appId} in ('', h.app_id)
             and (${threadId}::text is null or h.thread_id = ${threadId})
-          order by dated desc, m.thread_ref, m.seq limit ${limit}
+          order by dated desc, m.thread_ref, m.seq limit ${maxCandidates}
         )
       ) f
       group by thread_ref, seq

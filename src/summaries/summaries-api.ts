@@ -31,6 +31,11 @@ interface SummaryPage {
 export interface SummariesApi {
   /**
    * All versions, oldest first; the last completed is in use.
+   * @example
+   * ```ts
+   * const versions = await memory.summaries.list({ scope: { userId: "ana" }, threadId: "t1" });
+   * console.log(versions.at(-1)?.text);
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;

@@ -1,3 +1,4 @@
+import type { MemoryErrorCode } from "../errors.js";
 import type { TokenUsage } from "../models/token-usage.js";
 import { attempt } from "../text/plain-json.js";
 
@@ -96,6 +97,10 @@ function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
       unit: "{failure}",
       description: "Calls and background work that failed, by their code",
     }),
+    refusals: meter.createCounter("mnemograph.refusals", {
+      unit: "{call}",
+      description: "Calls that were refused for a mistake of the caller, by their code",
+    }),
     tokens: meter.createHistogram("gen_ai.client.token.usage", {
       unit: "{token}",
       description: "Tokens of a background call of a model",
@@ -104,15 +109,58 @@ function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
   };
 }
 
-/** @param code why it failed; undefined: it did not */
-export function measureCall(name: string, seconds: number, code: string | null | undefined): void {
-  const error = code ? { "error.type": code } : {};
-  if (name === "recall") instruments()?.recalls.record(seconds, error);
-  if (code) instruments()?.failures.add(1, { ...error, "mnemograph.operation": name });
+/**
+ * Codes of a caller's own mistakes. A refused call says nothing of how well or how fast memory
+ * works.
+ */
+const callersMistakes: ReadonlySet<string> = new Set([
+  "CATEGORY_DENIED",
+  "CLOSED",
+  "CONFLICT",
+  "CONSENT_REQUIRED",
+  "FORGOTTEN",
+  "ID_TAKEN",
+  "INVALID_INPUT",
+  "NOT_FOUND",
+  "SCOPE_REQUIRED",
+  "STALE_REVISION",
+  "THREAD_FORBIDDEN",
+  "WRONG_STATE",
+] satisfies MemoryErrorCode[]);
+
+interface MeasuredCall {
+  /** "recall", "remember", "query", or a kind of background work. */
+  readonly operation: string;
+  readonly isBackground: boolean;
+  readonly schemaName: string;
+  readonly seconds: number;
+  /** Why it failed; null: it did not. */
+  readonly code: string | null;
 }
 
-export function measureTokens(kind: string, { inputTokens, outputTokens }: TokenUsage): void {
-  const about = { "gen_ai.operation.name": "chat", "mnemograph.work": kind };
+export function measureCall(call: MeasuredCall): void {
+  const { operation, isBackground, schemaName, seconds, code } = call;
+  const place = { "db.namespace": schemaName };
+  const error = code === null ? {} : { "error.type": code };
+  const counted = { ...place, ...error, "mnemograph.operation": operation };
+  if (code !== null && !isBackground && callersMistakes.has(code)) {
+    instruments()?.refusals.add(1, counted);
+    return;
+  }
+  if (operation === "recall") instruments()?.recalls.record(seconds, { ...place, ...error });
+  if (code !== null) instruments()?.failures.add(1, counted);
+}
+
+export function measureTokens(
+  kind: string,
+  { inputTokens, outputTokens }: TokenUsage,
+  schemaName: string,
+): void {
+  const about = {
+    "db.namespace": schemaName,
+    "gen_ai.operation.name": "chat",
+    "mnemograph.work": kind,
+  };
   instruments()?.tokens.record(inputTokens, { ...about, "gen_ai.token.type": "input" });
   instruments()?.tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" });
 }

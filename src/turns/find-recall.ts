@@ -128,7 +128,7 @@ function recallStatement(
     known as materialized (
       select * from ${schema}.known_memories_1(
         ${owners}, ${appId}, ${known.categories}::text[], ${filter.trusts}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
-        ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
+        ${known.minImportance}, ${known.maxProfile}, ${known.maxFallback}, ${db.now()}
       )
     ),
     listed as materialized (

@@ -10,9 +10,8 @@ import {
   type MemorySection,
   sectionOf,
   toldIn,
-  withoutTold,
 } from "./memory-block.js";
-import { allOf, itemsOf, memoryParts, noMemories, type Recalled } from "./recalled.js";
+import { memoryParts, noMemories, ofPart, type Recalled, shownIn } from "./recalled.js";
 
 /** For what fits the question: the profile keeps most of the budget. */
 const askedShare = 1 / 3;
@@ -36,21 +35,24 @@ export function fitBudget(
   const turn = cutLines({ ...found, memories: matches }, budgetTokens * askedShare);
 
   let leftTokens = budgetTokens;
-  for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
-    for (const memory of shown.profile)
-      leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
-  const added = withoutTold({ ...noMemories, ...epoch.added }, turn.changes);
-  const { profile: newProfile, notes: newNotes } = added;
-  const known = { ...noMemories, profile: newProfile, notes: newNotes, omitted: 0 };
-  const cut = cutLines({ ...turn, ...noNews(turn), memories: known }, Math.max(0, leftTokens));
+  const shown = [...shownIn(memories), ...epoch.earlier.flatMap((earlier) => earlier.memories)];
+  for (const memory of ofPart(shown, "profile"))
+    leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
+  const isTold = toldIn(turn.changes);
+  const known = {
+    ...noMemories,
+    profile: epoch.added.profile.filter((memory) => !isTold(memory)),
+    notes: epoch.added.notes.filter((memory) => !isTold(memory)),
+    omitted: 0,
+  };
+  const { memories: added } = cutLines(
+    { ...turn, ...noNews(turn), memories: known },
+    Math.max(0, leftTokens),
+  );
   return {
     ...turn,
     memories: { ...turn.memories, profile, rest, notes, omitted },
-    epoch: {
-      ...epoch,
-      added: { profile: cut.memories.profile, notes: cut.memories.notes },
-      addedOmitted: cut.memories.omitted,
-    },
+    epoch: { ...epoch, added },
   };
 }
 
@@ -77,7 +79,7 @@ const noNews = ({ changes }: Recalled): News => ({
 /** Without a memory, all of which count as omitted. The newest messages are shown first. */
 function fittingNews(found: Recalled, isWithin: (part: Recalled) => boolean): News {
   const { changes, consents, unread } = found;
-  const omitted = allOf(itemsOf(found.memories)).length + found.memories.omitted;
+  const omitted = shownIn(found.memories).length + found.memories.omitted;
   const alone = { ...found, memories: { ...found.memories, ...noMemories, omitted } };
   let shown = noNews(found);
   const take = (more: Partial<News>) => {
@@ -186,9 +188,9 @@ function fittingMemories(
       return lineFor(line.part, { ...line.shown, memory } as MemoryHit, timeZone);
     };
     const longest = line.memory.text.length - 1;
-    if (longest < shortestCut) continue;
+    if (longest < minCutCharacters) continue;
     const fits = (characters: number) => tokensWith(line, cut(characters)) <= budgetTokens;
-    const characters = mostThatFit(shortestCut, longest, fits);
+    const characters = mostThatFit(minCutCharacters, longest, fits);
     if (characters !== null) takes(line, cut(characters));
   }
   // The notice of omitted memories changes its length with the count.
@@ -200,4 +202,4 @@ function fittingMemories(
 }
 
 /** Shorter cuts say nothing. */
-const shortestCut = 40;
+const minCutCharacters = 40;

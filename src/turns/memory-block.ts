@@ -13,13 +13,12 @@ import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 import {
   type Additions,
-  allOf,
-  byPart,
-  itemsOf,
-  noMemories,
+  ofPart,
   type Recalled,
   type RecalledChanges,
-  type ShownMemories,
+  type ShownMemory,
+  shownIn,
+  standingParts,
 } from "./recalled.js";
 
 // The plan of what a prompt shows, its lines, and their print.
@@ -27,17 +26,18 @@ import {
 /** What a prompt shows of memory, before it is printed. Nothing in it is shown twice. */
 export function planPrompt(recalled: Recalled) {
   const { epoch, changes, consents, unread, day } = recalled;
-  const memories = withoutTold(itemsOf(recalled.memories), changes);
-  const { profile, rest, notes } = memories;
-  const hasMemories = profile.length + rest.length + notes.length > 0;
+  const memories = withoutTold(shownIn(recalled.memories), changes);
+  const inBlock = memories.filter(({ part }) => standingParts.includes(part));
+  const found = memories.filter(({ part }) => !standingParts.includes(part));
+  const hasMemories = inBlock.length > 0;
 
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
   const own: Additions = {
-    memories: { ...memories, profile: [], rest: [], notes: [], ...epoch.added },
+    memories: [...shownIn(epoch.added), ...found],
     changes,
     consents,
     unread,
-    omitted: epoch.addedOmitted,
+    omitted: epoch.added.omitted,
     day: day === namedDays.at(-1) ? null : day,
   };
   // A prompt without memory names no day, and a block with memories names it for its turn.
@@ -48,7 +48,7 @@ export function planPrompt(recalled: Recalled) {
   );
   return {
     /** Stays until the epoch ends. */
-    block: { memories: { ...noMemories, profile, rest, notes }, day: namedDays[0] ?? day },
+    block: { memories: inBlock, day: namedDays[0] ?? day },
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -60,7 +60,7 @@ export function planPrompt(recalled: Recalled) {
 
 /** How many things a turn adds. */
 export function countOf({ memories, changes, consents, unread }: Additions): number {
-  return allOf(memories).length + changes.top.length + consents.length + unread.length;
+  return memories.length + changes.top.length + consents.length + unread.length;
 }
 
 /** Whether one of `top` tells a memory in full: then no list repeats it. */
@@ -70,9 +70,9 @@ export function toldIn({ top }: Pick<RecalledChanges, "top">): (memory: MemoryIt
 }
 
 /** `shown` without what a change tells in full. */
-export function withoutTold(shown: ShownMemories, changes: RecalledChanges): ShownMemories {
+function withoutTold(shown: readonly ShownMemory[], changes: RecalledChanges): ShownMemory[] {
   const isTold = toldIn(changes);
-  return byPart((part) => shown[part].filter((memory) => !isTold(memory)));
+  return shown.filter(({ memory }) => !isTold(memory));
 }
 
 type Shown = Pick<Additions, "memories"> &
@@ -82,7 +82,6 @@ type Shown = Pick<Additions, "memories"> &
 function sectionsOf(
   { memories, changes, consents = [], unread = [] }: Shown,
   { appName, timeZone }: Pick<Recalled, "appName" | "timeZone">,
-  near = nearStatements([...memories.relevant, ...memories.rest]),
 ): string[] {
   const sections: string[] = [];
   const add = (heading: string, lines: readonly string[]) => {
@@ -95,10 +94,15 @@ function sectionsOf(
     const header = deltaHeader({ ...changes, top });
     if (header !== null) sections.push(header);
   }
+  const near = nearStatements(
+    memories
+      .filter(({ part }) => part === "relevant" || part === "rest")
+      .map(({ memory }) => memory),
+  );
   // A user and the user within an app may have the same memory: its line is printed once.
   const lines = new Map<string, MemorySection>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
-    for (const memory of memories[part]) {
+    for (const memory of ofPart(memories, part)) {
       const line = lineOf(part, memory, 0, timeZone, near.has(memory.id));
       if (!lines.has(line)) lines.set(line, sectionOf(part, memory));
     }
@@ -108,7 +112,7 @@ function sectionsOf(
       heading,
       [...lines.keys()].filter((line) => lines.get(line) === section),
     );
-  const { notes } = memories;
+  const notes = ofPart(memories, "notes");
   const ofApp = noteBlock(notes, appName ?? notes[0]?.scope.appId ?? "", timeZone);
   if (ofApp !== null) sections.push(ofApp);
   add(
@@ -214,14 +218,12 @@ function beginning(text: string): string {
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, day, epoch } = recalled;
-  const shown = [
-    withoutTold(itemsOf(recalled.memories), changes),
-    { ...noMemories, ...epoch.added },
-    ...epoch.earlier.map(({ memories }) => memories),
+  const memories = [
+    ...withoutTold(shownIn(recalled.memories), changes),
+    ...shownIn(epoch.added),
+    ...epoch.earlier.flatMap((turn) => turn.memories),
   ];
-  const memories = byPart((part) => shown.flatMap((each) => each[part]));
-  const near = nearStatements(shown.flatMap(({ relevant, rest }) => [...relevant, ...rest]));
-  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled, near), day);
+  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), day);
 }
 
 /** What a turn's prompt has of memory. */
@@ -288,7 +290,7 @@ const countedDay = "2026-11-28";
 
 /** Of the whole block without the conversation, unrounded. */
 export function blockTokens(found: Recalled): number {
-  const memories = withoutTold(itemsOf(found.memories), found.changes);
+  const memories = withoutTold(shownIn(found.memories), found.changes);
   const sections = sectionsOf({ ...found, memories }, found);
   const block = { memories: found.memories, summary: null, omitted: null };
   return readTokens(printBlock(block, sections, countedDay) ?? "").tokens;

@@ -20,7 +20,6 @@ import {
 } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
-import { durations } from "./shown-by.js";
 
 /**
  * Finds what a turn's prompt shows, in one round trip after the embedding; creates no thread. An
@@ -38,7 +37,7 @@ export async function recall(
   const startedAt = performance.now();
   const request = await readRequest(deps, input, isForTask);
 
-  // Find: one statement reads the conversation, what is always shown, and candidates.
+  // Find: one query reads the conversation, what is always shown, and candidates.
   const first = await findAfterEdits(deps, request);
   // Null: another scope's thread; a new one has an empty conversation.
   if (first.found.conversation === null) throw threadForbidden(request.threadId);
@@ -47,7 +46,7 @@ export async function recall(
   let recalled = await recalledOf(deps, request, first);
 
   // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
-  // important. A second statement, without the epoch's bytes, opens a new one.
+  // important. A second query, without the epoch's bytes, opens a new one.
   if (mustFold(first.found, recalled)) {
     const folded = await findInTime(deps, {
       ...request,
@@ -57,11 +56,11 @@ export async function recall(
   }
 
   reportNotes(deps, request, recalled);
-  durations.set(recalled.epoch, performance.now() - startedAt);
 
   // Plan, print: nodes, middleware and `promptFor` do it where they make their prompt, by
   // `turnMessages` or `memoryBlock`.
-  return recalled;
+  const recallMs = performance.now() - startedAt;
+  return { ...recalled, epoch: { ...recalled.epoch, recallMs } };
 }
 
 /**
@@ -105,8 +104,8 @@ async function recalledOf(
       firstSeq,
       earlier,
       added,
-      addedOmitted: 0,
       readable: reader,
+      prefixes: new Set(),
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(scope.appId !== undefined &&
@@ -150,9 +149,9 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
   for (const id of shownIds)
     if (found.shown.get(id)?.state === "superseded" && !replacedIds.has(id)) return true;
 
-  if (epoch.addedOmitted === 0) return false;
+  if (epoch.added.omitted === 0) return false;
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
-  for (const { id } of epoch.added.profile ?? []) shownIds.add(id);
+  for (const { id } of epoch.added.profile) shownIds.add(id);
   return found.profile
     .slice(0, leastShown + 1)
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { BlockPart } from "../conversation/shown-turns.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import type { MemoryHit } from "../search/rank-memories.rule.js";
+import type { RankedHit } from "../search/rank-memories.rule.js";
 import type { RecallMode } from "../search/retrieval-options.js";
 import type { RecalledChange, RecalledConsent, UnreadMessage } from "./find-recall.js";
 
@@ -10,9 +10,9 @@ export interface RecalledMemories {
   /** Always shown: pinned memories, then slots and statements, most important first. */
   readonly profile: readonly MemoryItem[];
   /** Matches, best first; insights last, as in all parts. */
-  readonly relevant: readonly MemoryHit[];
+  readonly relevant: readonly RankedHit[];
   /** Compressed earlier turns that match, best first. */
-  readonly episodes: readonly MemoryHit[];
+  readonly episodes: readonly RankedHit[];
   /** Linked to the best matches. */
   readonly related: readonly MemoryItem[];
   /** Fallback memories within the budget: most important first, then latest. */
@@ -34,7 +34,7 @@ export interface RecalledMemories {
 
 /** What a turn adds to the prompt, before its user's message. */
 export interface Additions {
-  readonly memories: ShownMemories;
+  readonly memories: readonly ShownMemory[];
   readonly changes: RecalledChanges;
   readonly consents: readonly RecalledConsent[];
   readonly unread: readonly UnreadMessage[];
@@ -48,8 +48,11 @@ export interface EarlierAdditions extends Additions {
   readonly messageId: string;
 }
 
-/** Memories by part. */
-export type ShownMemories = Readonly<Record<BlockPart, readonly MemoryItem[]>>;
+/** A memory, and where a prompt shows it. */
+export interface ShownMemory {
+  readonly part: BlockPart;
+  readonly memory: MemoryItem;
+}
 
 /** Changes that a thread was not told of. */
 export interface RecalledChanges {
@@ -70,11 +73,16 @@ interface Epoch {
   /** `seq` of the first message shown verbatim. */
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
-  /** What is always shown and became known since the epoch began, as far as no turn showed it. */
-  readonly added: Partial<Pick<ShownMemories, "profile" | "notes">>;
-  /** How many of these are over budget. */
-  readonly addedOmitted: number;
+  /**
+   * What is always shown and became known since the epoch began, unless a turn showed it; `omitted`:
+   * how many of these are over budget.
+   */
+  readonly added: Pick<RecalledMemories, "profile" | "notes" | "omitted">;
   readonly readable: readonly string[];
+  /** How long the recall took. */
+  readonly recallMs?: number;
+  /** What prompts put before a user's words: then these are still what the user said. */
+  readonly prefixes: Set<string>;
 }
 
 /** Memory at the start of a turn, within the token budget. */
@@ -124,7 +132,7 @@ export const noMemories = {
   related: [],
   rest: [],
   notes: [],
-} satisfies ShownMemories;
+} satisfies Record<BlockPart, []>;
 
 /** By priority in the budget. */
 export const memoryParts: readonly BlockPart[] = [
@@ -136,18 +144,21 @@ export const memoryParts: readonly BlockPart[] = [
   "rest",
 ];
 
-/** The memories that `listOf` gives for each part. */
-export function byPart(listOf: (part: BlockPart) => readonly MemoryItem[]): ShownMemories {
-  const lists = memoryParts.map((part) => [part, listOf(part)] as const);
-  return Object.fromEntries(lists) as ShownMemories;
+/**
+ * Of these parts, an epoch's block shows what its opening turn found; a later turn adds what is new.
+ */
+export const standingParts: readonly BlockPart[] = ["profile", "rest", "notes"];
+
+/** `memories` with their parts, by priority in the budget, without scores. */
+export function shownIn(memories: Partial<RecalledMemories>): ShownMemory[] {
+  return memoryParts.flatMap((part) =>
+    (memories[part] ?? []).map((found) => ({
+      part,
+      memory: "memory" in found ? found.memory : found,
+    })),
+  );
 }
 
-/** What was recalled, without scores. */
-export function itemsOf({ relevant, episodes, ...others }: RecalledMemories): ShownMemories {
-  const itemOf = ({ memory }: MemoryHit) => memory;
-  return { ...others, relevant: relevant.map(itemOf), episodes: episodes.map(itemOf) };
-}
-
-export function allOf(memories: ShownMemories): readonly MemoryItem[] {
-  return memoryParts.flatMap((part) => memories[part]);
+export function ofPart(shown: readonly ShownMemory[], part: BlockPart): MemoryItem[] {
+  return shown.filter((each) => each.part === part).map(({ memory }) => memory);
 }

@@ -1,10 +1,9 @@
-import type { BlockPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
 import {
   type MemoryCandidate,
-  type MemoryHit,
+  type RankedHit,
   rankMemories,
   withRelated,
 } from "../search/rank-memories.rule.js";
@@ -13,7 +12,13 @@ import { rerank } from "../search/rerank.js";
 import type { RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
 import type { RecallResult } from "./find-recall.js";
 import { lineOf, lineTokens } from "./memory-block.js";
-import { allOf, byPart, type EarlierAdditions, type RecalledMemories } from "./recalled.js";
+import {
+  type EarlierAdditions,
+  ofPart,
+  type RecalledMemories,
+  type ShownMemory,
+  standingParts,
+} from "./recalled.js";
 
 /**
  * An open epoch keeps its block and adds new matches, and what is always shown and became known
@@ -25,14 +30,19 @@ export async function selectMemories(
   found: RecallResult,
 ) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) return { ...(await selectParts(deps, question, found)), earlier: [], added: {} };
+  if (!epoch)
+    return { ...(await selectParts(deps, question, found)), earlier: [], added: noneAdded };
 
   const { block, earlier, toldIds } = earlierInEpoch(found);
-  const { profile, rest, notes } = block;
-  const before = [block, ...earlier.map(({ memories }) => memories)].flatMap(allOf);
+  const shownBefore = [...block, ...earlier.flatMap((turn) => turn.memories)];
+  const before = shownBefore.map(({ memory }) => memory);
   const shownIds = new Set([...before.map(({ id }) => id), ...toldIds]);
   const isNew = ({ id }: MemoryItem) => !shownIds.has(id);
-  const added = { profile: found.profile.filter(isNew), notes: found.notes.filter(isNew) };
+  const added = {
+    profile: found.profile.filter(isNew),
+    notes: found.notes.filter(isNew),
+    omitted: 0,
+  };
   // Passed as always shown, so that they count against a category's length and are not chosen again.
   const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
   const { memories } = await selectParts(deps, question, {
@@ -41,9 +51,16 @@ export async function selectMemories(
     rest: [],
     notes: [],
   });
-  const { omitted } = epoch;
-  return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier, added };
+  const standing = {
+    profile: ofPart(block, "profile"),
+    rest: ofPart(block, "rest"),
+    notes: ofPart(block, "notes"),
+    omitted: epoch.omitted,
+  };
+  return { memories: { ...memories, ...standing }, asked: [], earlier, added };
 }
+
+const noneAdded = { profile: [], notes: [], omitted: 0 };
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
 async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
@@ -65,7 +82,10 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   );
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const linked = withRelated(relevant, found.candidates, [...found.profile, ...chosen]);
-  const related = linked.flatMap((hit) => hit.related ?? []).filter(hasRoom);
+  const related = linked
+    .flatMap((hit) => hit.related ?? [])
+    .toSorted((first, second) => Number(ranksLast(first)) - Number(ranksLast(second)))
+    .filter(hasRoom);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
   const others = found.rest.filter((memory) => !shownIds.has(memory.id) && hasRoom(memory));
   // A broad question asks for all there is.
@@ -90,13 +110,13 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
 /** As many of `hits` as fit: those that are always shown by id, matches, and episodes. */
 function chooseHits(
   { topK, topEpisodes }: RetrievalOptions,
-  hits: readonly MemoryHit[],
+  hits: readonly RankedHit[],
   always: ReadonlySet<string>,
   hasRoom: (memory: MemoryItem) => boolean,
 ) {
   const asked: string[] = [];
-  const relevant: MemoryHit[] = [];
-  const episodes: MemoryHit[] = [];
+  const relevant: RankedHit[] = [];
+  const episodes: RankedHit[] = [];
   for (const hit of hits) {
     const { memory } = hit;
     if (always.has(memory.id)) {
@@ -127,7 +147,7 @@ function fittingHits(
   { config, clock }: SearchRuntime,
   asked: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
-): MemoryHit[] {
+): RankedHit[] {
   const { threshold, maxEpisodeDistance } = config.retrieval;
   const leastEpisode =
     maxEpisodeDistance === undefined
@@ -136,16 +156,16 @@ function fittingHits(
   const near: MemoryCandidate[] = [];
   const others: MemoryCandidate[] = [];
   for (const candidate of candidates) {
-    const { memory, similarity } = candidate;
+    const { memory, cosine } = candidate;
     if (memory.kind !== "episode") others.push(candidate);
-    else if (asked.vector !== null && similarity !== null && similarity >= leastEpisode)
+    else if (asked.vector !== null && cosine !== null && cosine >= leastEpisode)
       near.push(candidate);
     // More distant episodes are found by their words alone.
-    else others.push({ ...candidate, similarity: null });
+    else others.push({ ...candidate, cosine: null });
   }
   const question = { ...asked, now: clock(), threshold };
   const found = rankMemories(others, question);
-  const isEpisode = ({ memory }: MemoryHit) => memory.kind === "episode";
+  const isEpisode = ({ memory }: RankedHit) => memory.kind === "episode";
   const episodes = [
     ...found.filter(isEpisode),
     ...rankMemories(near, { ...question, threshold: threshold ?? 0 }),
@@ -153,24 +173,20 @@ function fittingHits(
   return [...found.filter((hit) => !isEpisode(hit)), ...episodes];
 }
 
-/** Of the parts that the opening turn shows in the block, later turns add what is new. */
-const standingParts: readonly BlockPart[] = ["profile", "rest", "notes"];
-
 /** What the epoch showed before: its block, and what each turn added to it. */
 function earlierInEpoch({ conversation, shown, told }: RecallResult) {
   const lines = conversation?.epoch?.lines ?? [];
   const openedBy = lines[0]?.[0];
-  const newParts = () => byPart(() => []) as Record<BlockPart, MemoryItem[]>;
-  const block = newParts();
+  const block: ShownMemory[] = [];
   const toldIds: string[] = [];
   // In the order of the conversation, whatever they added.
-  const turns = new Map(lines.map(([messageId]) => [messageId, newParts()]));
+  const turns = new Map(lines.map(([messageId]) => [messageId, [] as ShownMemory[]]));
   for (const [messageId, id, part] of lines) {
     const memory = shown.get(id ?? "");
     if (memory === undefined || part === null) continue;
-    const isBlocks = messageId === openedBy && part !== "told" && standingParts.includes(part);
     if (part === "told") toldIds.push(memory.id);
-    else (isBlocks ? block : turns.get(messageId))?.[part].push(memory);
+    else if (messageId === openedBy && standingParts.includes(part)) block.push({ part, memory });
+    else turns.get(messageId)?.push({ part, memory });
   }
   const earlier = [...turns].map(([messageId, memories]): EarlierAdditions => {
     const turn = told.find((each) => each.messageId === messageId);

@@ -13,7 +13,7 @@ import {
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
 import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
-import { memoryParts, type Recalled } from "./recalled.js";
+import { memoryParts, ofPart, type Recalled } from "./recalled.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -51,7 +51,7 @@ export function turnMessages(
     const added = additions.get(place === current ? undefined : message.id);
     if (added !== undefined && opensTurn(message)) texts.push(added);
     if (injectAs === "text" && texts.length > 0) {
-      keepPrefix(known, texts.join(""));
+      known.epoch.prefixes.add(texts.join(""));
       shown.push(withPrefix(message, texts.join(""), isSaid(message)));
     } else {
       shown.push(...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)));
@@ -82,7 +82,7 @@ export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   const { block, earlier, own } = planPrompt(known);
   const counts: Record<string, number> = {};
   for (const part of memoryParts)
-    counts[part] = block.memories[part].length + own.memories[part].length;
+    counts[part] = ofPart([...block.memories, ...own.memories], part).length;
   counts.earlier = 0;
   for (const turn of earlier) if (shownIds.has(turn.messageId)) counts.earlier += countOf(turn);
   return {
@@ -174,17 +174,6 @@ function isSystem(message: BaseMessage): boolean {
 }
 
 /**
- * What prompts put before a user's words, by epoch: copies of a recall share it. Not in the state,
- * which is checkpointed, out of reach of forgetting.
- */
-const prefixes = new WeakMap<Recalled["epoch"], Set<string>>();
-
-function keepPrefix({ epoch }: Recalled, prefix: string): void {
-  const kept = prefixes.get(epoch) ?? new Set();
-  prefixes.set(epoch, kept.add(prefix));
-}
-
-/**
  * Null for recalled messages. Changes a user's words only after a mark, or after what this turn put
  * before them.
  */
@@ -193,15 +182,8 @@ export function saidInState(
   recalled: Recalled | null | undefined,
 ): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
-  if (message.getType() !== "human" || hasMark(message)) return saidMessage(message);
-  if (isMemoryMessage(message) || (recalled && hasPrefix(message, recalled)))
-    return saidMessage(message);
-  return message;
-}
-
-function hasPrefix(message: BaseMessage, { epoch }: Recalled): boolean {
-  const kept = [...(prefixes.get(epoch) ?? [])];
-  if (kept.length === 0) return false;
-  const text = messageText(message);
-  return kept.some((prefix) => text.startsWith(prefix));
+  const isPlain = message.getType() === "human" && !hasMark(message) && !isMemoryMessage(message);
+  const hasPrefix = (prefix: string) => messageText(message).startsWith(prefix);
+  const prefixes = [...(recalled?.epoch.prefixes ?? [])];
+  return isPlain && !prefixes.some(hasPrefix) ? message : saidMessage(message);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { errorLine, type Logger } from "../logger.js";
 import { type Charge, spanTokens } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
 import { measureTokens } from "../telemetry/meter.js";
@@ -13,7 +14,7 @@ import { chargeCall, type UsageOf } from "./usage-statements.js";
 export type Usage = ReturnType<typeof createUsage>;
 
 interface UsageDeps {
-  readonly db: Connection;
+  readonly db: Database;
   readonly options: EnergyOptions;
   readonly logger: Logger;
   /** Records that a tenant's energy is used up; false when it is recorded already. */
@@ -46,7 +47,7 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
       async (tokens) => {
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
         spanTokens.getStore()?.(tokens);
-        measureTokens(kind, tokens);
+        measureTokens(kind, tokens, db.schemaName);
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));

@@ -114,7 +114,9 @@ describe("doctor", () => {
       "a stuck job",
       work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
       noWork,
-      /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep .*which needs the package pg-boss/,
+      onServer()
+        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep .*`npx mnemograph worker --model MODULE --schema \w+`, which needs the package pg-boss \(\d\S+ is installed\)/
+        : /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep [^`]*` from cron\.$/,
     ],
     [
       "a job that was given up",
@@ -187,7 +189,7 @@ describe("doctor without a database", () => {
     ],
     [
       { dataDir: "/nowhere/at-all" },
-      /^bad database: There is no database in .* Run `npx mnemograph migrate --data-dir \/nowhere\/at-all` once\./,
+      /^bad database: There is no database in .* Run `npx mnemograph migrate --schema test_\w+ --data-dir \/nowhere\/at-all` once\./,
     ],
   ])("The doctor says why nothing answers at %j", async (place, line) => {
     const { checks } = await diagnose(flags(place));

@@ -4,7 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { beforeAll, expect, it } from "vitest";
+import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
+import { compiled } from "../support/compiled.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const cli = useCommandLine(useTestDatabase());
@@ -87,4 +89,24 @@ it("`mnemograph inspect` prints an address for one visit, where changes are the 
     memories.history({ scope, id: memory?.id ?? "" }),
   );
   expect(entry).toMatchObject({ actor: "joe", new: { reason: "old" } });
+});
+
+it("`mnemograph inspect` says without --embeddings that meaning is not searched, where vectors are kept", async () => {
+  const place = compiled("test/support/embeddings-module");
+  const errorOf = async (args: readonly string[]) => {
+    let said = "";
+    const opened = begin(args, "stdout");
+    child?.stderr?.on("data", (text) => {
+      said += text;
+    });
+    await opened;
+    await endsWell();
+    return said;
+  };
+  const hint = /Meaning is not searched here.* --embeddings MODULE/;
+  expect(await errorOf(["inspect"])).not.toMatch(hint);
+  const embeddings = new HashingEmbeddings({ dimensions: 32 });
+  await cli.withMemory((memory) => memory.reembed(), { embeddings });
+  expect(await errorOf(["inspect"])).toMatch(hint);
+  expect(await errorOf(["inspect", "--embeddings", place])).not.toMatch(hint);
 });

@@ -8,7 +8,8 @@ import {
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
 import pg from "pg";
-import { afterEach, describe, expect, it } from "vitest";
+import ts from "typescript";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { type Role, useIsolatedDatabase } from "../support/isolated-database.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -104,21 +105,27 @@ describe("metrics", () => {
     const namespace = { "db.namespace": db.schema };
     // Gauges also show memories that other tests left open.
     const isOwn = ({ attributes }: Point) =>
-      ({ ...namespace, ...attributes })["db.namespace"] === db.schema;
+      (attributes as typeof namespace)["db.namespace"] === db.schema;
     const count = (name: string) =>
       found[name]
         ?.filter(isOwn)
         .map(({ attributes, value }) => [attributes, (value as { count?: number }).count ?? value]);
-    expect(count("mnemograph.recall.duration")).toEqual([
-      [{}, 1],
-      [{ "error.type": "SCOPE_REQUIRED" }, 1],
+    // Refused calls are neither fast recalls nor failures.
+    expect(count("mnemograph.recall.duration")).toEqual([[namespace, 1]]);
+    const failed = { "error.type": "MODEL_FAILED", "mnemograph.operation": "summaries" };
+    expect(count("mnemograph.failures")).toEqual([[{ ...namespace, ...failed }, 1]]);
+    const refused = (code: string, operation: string) => {
+      return [{ ...namespace, "error.type": code, "mnemograph.operation": operation }, 1];
+    };
+    expect(count("mnemograph.refusals")).toEqual([
+      refused("SCOPE_REQUIRED", "recall"),
+      refused("INVALID_INPUT", "query"),
     ]);
-    expect(count("mnemograph.failures")).toEqual([
-      [{ "error.type": "MODEL_FAILED", "mnemograph.operation": "summaries" }, 1],
-      [{ "error.type": "SCOPE_REQUIRED", "mnemograph.operation": "recall" }, 1],
-      [{ "error.type": "INVALID_INPUT", "mnemograph.operation": "query" }, 1],
-    ]);
-    const tokens = { "gen_ai.operation.name": "chat", "mnemograph.work": "facts" };
+    const tokens = {
+      ...namespace,
+      "gen_ai.operation.name": "chat",
+      "mnemograph.work": "facts",
+    };
     expect(count("gen_ai.client.token.usage")).toEqual(
       ["input", "output"].map((type) => [{ ...tokens, "gen_ai.token.type": type }, 1]),
     );
@@ -228,6 +235,30 @@ it.skipIf(!onServer())(
 );
 
 describe("the dashboard and its page", () => {
+  it("The program of docs/watching.md prints a recall in its first seconds", async () => {
+    const page = readFileSync("docs/watching.md", "utf8");
+    const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+    const { outputText } = ts.transpileModule(program, {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+    });
+    const packages = new Map<string, unknown>([
+      ["@opentelemetry/api", await import("@opentelemetry/api")],
+      ["@opentelemetry/sdk-metrics", await import("@opentelemetry/sdk-metrics")],
+    ]);
+    const registered = vi.spyOn(metrics, "setGlobalMeterProvider");
+    const printed = vi.spyOn(console, "dir").mockImplementation(() => {});
+    new Function("require", "exports", outputText)((name: string) => packages.get(name), {});
+    await open().recall({ ...newAddress(), query: "bees" });
+    const names = () =>
+      printed.mock.calls.map(([metric]) => Object(metric).descriptor?.name as unknown);
+    await expect
+      .poll(names, { timeout: 10_000, interval: 100 })
+      .toContain("mnemograph.recall.duration");
+    const [provider] = registered.mock.lastCall ?? [];
+    await (provider as MeterProvider).shutdown();
+    vi.restoreAllMocks();
+  });
+
   it("The dashboard and docs/watching.md name each metric, and no other", async () => {
     const { collect } = watch();
     const memory = open({ model: model(), config });
@@ -235,7 +266,10 @@ describe("the dashboard and its page", () => {
     await memory.query({ ...thread, query: "bees", categories: ["none such"] }).catch(() => {});
     const collected = await collect();
     const found = collected.map(({ descriptor }) => descriptor);
-    expect(found).toHaveLength(9);
+    expect(found).toHaveLength(10);
+    for (const { descriptor, dataPoints } of collected)
+      for (const { attributes } of dataPoints)
+        expect(attributes, descriptor.name).toHaveProperty(["db.namespace"]);
     const units: Readonly<Record<string, string>> = { s: "_seconds", "1": "_ratio" };
     // As Prometheus writes names.
     const names = collected.map((metric) => {
@@ -247,6 +281,10 @@ describe("the dashboard and its page", () => {
     const queries = JSON.parse(dashboard).panels.flatMap(
       (panel: { targets?: { expr: string }[] }) => (panel.targets ?? []).map(({ expr }) => expr),
     );
+    for (const query of queries as string[])
+      expect(query.match(/\b(?:mnemograph|gen_ai)_\w+\{/g), query).toHaveLength(
+        query.match(/db_namespace=~"\$schema"/g)?.length ?? 0,
+      );
     const withoutLabels = queries.map((expr: string) =>
       expr.replaceAll(/\{[^}]*\}|\bby \([^)]*\)/g, ""),
     );

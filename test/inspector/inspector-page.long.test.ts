@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     for (const key of ["j", "j", "ArrowDown"]) await page.keyboard.press(key);
     await page.locator("article.selected", { hasText: "Where could we sail" }).waitFor();
     await beside
-      .getByText(/fits: Sails|as before/)
+      .getByText(/fits by .*Sails|as before/)
       .first()
       .waitFor();
     await beside.getByText(/^A cache had \d+% of it/).waitFor();
@@ -114,6 +114,18 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.getByRole("img", { name: /^words 0\.\d+.*importance 0\.\d+/ }).waitFor();
     await page.getByRole("heading", { name: "Omitted" }).waitFor();
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
+  });
+
+  it("The page says that meaning is not searched where vectors are kept and no embeddings were given", async () => {
+    const hint = page.getByText("Meaning is not searched here");
+    const place = "/inspector/#/question?user=ana&question=Where+does+she+sail%3F";
+    await page.goto(inspected.server.origin + place);
+    await page.getByRole("heading", { name: "Found" }).waitFor();
+    expect(await hint.count()).toBe(0);
+    const other = await openInspected(inspected.db.memory(), () => ({ role: "user", scope: ana }));
+    await page.goto(other.origin + place.replace("user=ana&", ""));
+    await hint.waitFor();
+    await other.close();
   });
 
   it("A conversation shows its summaries as steps over its messages, with what changed in each", async () => {

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { options, root } from "../support/compiler.js";
+import { docExamples } from "../support/doc-examples.js";
 
 /** Declarations that the examples use. */
 const prelude = `
@@ -27,25 +27,17 @@ declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAg
 void [gpt, localEmbeddings, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
-const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
-  .flatMap((file) => {
-    const text = readFileSync(join(root, "src", file), "utf8");
-    const blocks = text.matchAll(/@example\n\s*\* ```ts\n([\s\S]*?)\n\s*\* ```/g);
-    return [...blocks].map(([, code = ""]) => ({ file, code: code.replace(/^\s*\* ?/gm, "") }));
-  });
-
 describe("examples of docstrings", () => {
   it("The main calls have examples in their docstrings", () => {
-    expect(examples.map(({ file }) => file)).toEqual(
+    expect(docExamples.map(({ file }) => file)).toEqual(
       expect.arrayContaining(["create-memory.ts", "memory.ts"]),
     );
-    expect(examples.length).toBeGreaterThanOrEqual(8);
+    expect(docExamples.length).toBeGreaterThanOrEqual(8);
   });
 
   it("The examples of docstrings compile", () => {
     // Each in its own block, so that two can use the same names.
-    const body = examples
+    const body = docExamples
       .map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`)
       .join("\n");
     const path = join(root, "test/memory/doc-examples.generated.ts");

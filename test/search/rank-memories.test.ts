@@ -19,7 +19,7 @@ const signals = (
   memory: memoryItem(now, { id, ...of }),
   words: 0.4,
   source: 0,
-  similarity: null,
+  cosine: null,
   hasIdentifier: false,
   relation: 0,
   linked: [],
@@ -79,10 +79,10 @@ describe("rankMemories", () => {
   it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {
     const similarityOf = (fields: Partial<MemoryCandidate>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;
-    expect(similarityOf({ words: 0, similarity: 0.7 })).toBe(0.7);
-    expect(similarityOf({ words: 1 / 2.2, similarity: 0.7 })).toBeCloseTo(1);
+    expect(similarityOf({ words: 0, cosine: 0.7 })).toBe(0.7);
+    expect(similarityOf({ words: 1 / 2.2, cosine: 0.7 })).toBeCloseTo(1);
     expect(similarityOf({ words: 0, source: 1 })).toBe(0);
-    expect(similarityOf({ words: 1, similarity: 1, source: 1 })).toBe(1);
+    expect(similarityOf({ words: 1, cosine: 1, source: 1 })).toBe(1);
   });
 
   it("rankMemories gives the reason of each hit", () => {
@@ -92,11 +92,11 @@ describe("rankMemories", () => {
         isNamed: () => names,
       })[0]?.reason;
     expect(reasonOf({})).toBe("same words");
-    expect(reasonOf({ words: 0, similarity: 0.8 })).toBe("similar meaning");
+    expect(reasonOf({ words: 0, cosine: 0.8 })).toBe("similar meaning");
     expect(reasonOf({ source: 0.2, relation: 0.5 }, true)).toBe(
       "same words, said in a fitting context, linked to another candidate, said by who is asked about",
     );
-    expect(reasonOf({ words: 0, similarity: 0.2 })).toBe("weakly similar");
+    expect(reasonOf({ words: 0, cosine: 0.2 })).toBe("weakly similar");
   });
 
   const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -106,7 +106,7 @@ describe("rankMemories", () => {
         words: share,
         source: share,
         hasIdentifier: fc.boolean(),
-        similarity: fc.option(fc.double({ min: -1, max: 1, noNaN: true })),
+        cosine: fc.option(fc.double({ min: -1, max: 1, noNaN: true })),
         relation: share,
       }),
       { maxLength: 12 },
@@ -165,19 +165,19 @@ describe("what fits", () => {
   });
 
   it("Where its vector is not alike, a memory needs most of the question's words", () => {
-    const unalike = { similarity: 0.35, words: share(floors.besideVector.best - 0.01) };
+    const unalike = { cosine: 0.35, words: share(floors.besideVector.best - 0.01) };
     expect(fits([signals("some", unalike)], { vector })).toEqual([]);
     expect(fits([signals("most", { ...unalike, words: share(0.8) })], { vector })).toEqual([
       "most",
     ]);
-    expect(fits([signals("alike", { similarity: 0.6, words: 0 })], { vector })).toEqual(["alike"]);
-    expect(fits([signals("new", { ...unalike, similarity: null })], { vector })).toEqual(["new"]);
+    expect(fits([signals("alike", { cosine: 0.6, words: 0 })], { vector })).toEqual(["alike"]);
+    expect(fits([signals("new", { ...unalike, cosine: null })], { vector })).toEqual(["new"]);
   });
 
   it("A long text needs less of words and of vectors", () => {
     const part = [signals("words", { words: share(0.5 * best + 0.01) })];
     expect([fits(part), fits(part, { floorFactor: 0.5 })]).toEqual([[], ["words"]]);
-    const near = [signals("vector", { words: 0, similarity: 0.5 })];
+    const near = [signals("vector", { words: 0, cosine: 0.5 })];
     expect([fits(near, { vector }), fits(near, { vector, floorFactor: 0.5 })]).toEqual([
       [],
       ["vector"],

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { useKilledChildren } from "./child-scripts.js";
 import { briefly, compiled } from "./compiled.js";
 import { copyEmbedded } from "./copy-embedded.js";
@@ -55,9 +56,12 @@ export function useCommandLine(db: TestDatabase) {
     folder,
     schema,
     target,
-    async withMemory<Result>(work: (memory: Memory) => Promise<Result>): Promise<Result> {
+    async withMemory<Result>(
+      work: (memory: Memory) => Promise<Result>,
+      options: MemoryOptions = {},
+    ): Promise<Result> {
       const database = inject("databaseUrl") ?? { dataDir: join(folder, "data") };
-      const memory = createMemory({ database, schema, logger: silentLogger });
+      const memory = createMemory({ database, schema, logger: silentLogger, ...options });
       try {
         await memory.setup();
         return await work(memory);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft, MemoryKind } from "../../src/memories/item/memory.js";
 import type { Memory } from "../../src/memory.js";
-import { itemsOf, memoryParts } from "../../src/turns/recalled.js";
+import { memoryParts, ofPart, shownIn } from "../../src/turns/recalled.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -32,7 +32,7 @@ async function shown(
   const seen = { revision: (await memory.recall(thread)).changes.revision, memoryIds: [] };
   await memory.remember({ ...thread, messages: [new HumanMessage("Hello.")], shown: seen });
   const { memories } = await memory.recall({ ...thread, query: "What about opera and chess?" });
-  return memoryParts.map((part) => itemsOf(memories)[part].map(({ kind }) => kind));
+  return memoryParts.map((part) => ofPart(shownIn(memories), part).map(({ kind }) => kind));
 }
 
 const countOf = (parts: readonly (readonly MemoryKind[])[], kind: MemoryKind) =>

@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import { allOf, itemsOf, type Recalled } from "../../turns/recalled.js";
+import { type Recalled, shownIn } from "../../turns/recalled.js";
 
 export const memoryKey = "mnemograph";
 
@@ -51,7 +51,7 @@ export function toState(recalled: Recalled): Recalled {
   const { summary, memories } = recalled;
   const inJson = {
     summaryId: summary?.id ?? null,
-    memoryIds: allOf(itemsOf(memories)).map(({ id }) => id),
+    memoryIds: shownIn(memories).map(({ memory }) => memory.id),
   };
   return Object.defineProperty({ ...recalled }, "toJSON", { value: () => inJson });
 }

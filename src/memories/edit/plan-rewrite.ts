@@ -63,7 +63,7 @@ export async function planRewrite(
   const search = { ownerRef: owner.ref, space, statements, self: id };
   const [near = []] = await findExisting(tx, search);
   const staying = near.filter((each) => each.id !== gone);
-  const links = isRelinked ? nearestLinks(staying, { config, space }) : null;
+  const links = isRelinked ? nearestLinks(staying, { config, comparedIn: space }) : null;
 
   // In another slot it is valid only after that slot's values.
   const revived = before.state !== "active";

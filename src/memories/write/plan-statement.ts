@@ -307,10 +307,10 @@ function newMemory(
 /** The target of a model's relation comes first. `existing` must not contain the memory itself. */
 export function nearestLinks(
   existing: readonly ExistingMemory[],
-  { config, space }: Pick<WriteContext, "config" | "space">,
+  { config, comparedIn }: Pick<WriteContext, "config" | "comparedIn">,
 ): MemoryLink[] {
   const { linkSimilarity, links } = config.memories;
-  const least = linkSimilarity ?? leastSimilarity(space, "linked");
+  const least = linkSimilarity ?? leastSimilarity(comparedIn, "linked");
   const target = existing.filter(({ foundAs }) => foundAs === "target");
   const near = existing.filter(({ foundAs, similarity, id }) => {
     return foundAs === "near" && similarity >= least && target[0]?.id !== id;

@@ -53,7 +53,7 @@ export async function writeMemories(
     for (const statements of byOwner) {
       const { scope } = statements[0] as Statement;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, space: prepared.comparedIn };
+      const context = { owner, config, origin, comparedIn: prepared.comparedIn };
       for (const batch of batchesOf(statements)) {
         // Finds what is near each statement, and what its slot has.
         const found = await findForBatch(tx, scope, context, batch);
@@ -91,11 +91,11 @@ export async function writeMemories(
 async function findForBatch(
   tx: Connection,
   scope: Scope,
-  { owner, config, space }: WriteContext,
+  { owner, config, comparedIn }: WriteContext,
   statements: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { ref: ownerRef, turns, now } = owner;
-  const find = () => findExisting(tx, { ownerRef, space, statements });
+  const find = () => findExisting(tx, { ownerRef, space: comparedIn, statements });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
     await expireMemories(tx, { ownerRef, scope }, config.lifecycle);

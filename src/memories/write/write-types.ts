@@ -76,6 +76,6 @@ export interface WriteContext {
   readonly owner: LockedOwner;
   readonly config: WriteConfig;
   /** Where statements are compared; null: by their words. */
-  readonly space: EmbeddingSpace | null;
+  readonly comparedIn: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
 }

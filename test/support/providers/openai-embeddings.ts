@@ -116,6 +116,6 @@ export function useOpenAIEmbeddings() {
         configuration: { baseURL },
         ...options,
       });
-    return { embeddings, requests };
+    return { embeddings, requests, baseURL };
   };
 }
