@@ -59,7 +59,12 @@ export type Said = Scoped & Texts<"threadId" | "role" | "text" | "saidAt"> & Num
 
 export type ShownMemory = Texts<"id" | "part"> &
   Maybe<"text" | "createdAt" | "origin"> &
-  Maybe<"score", number>;
+  Maybe<"score", number> &
+  /** What each signal added to the score. */
+  Maybe<"scoreParts", Readonly<Record<string, number>>>;
+
+/** Words of a memory that a question and an answer have too. */
+export type SharedWords = Readonly<Record<"question" | "answer", readonly string[]>>;
 
 export type ShownTurn = Numbers<"turn" | "seq" | "omitted"> &
   Texts<"at"> &
@@ -107,6 +112,8 @@ export const lostParts = ["insight"] as const;
 export type ExplainedHit = Numbers<"rank" | "score" | "similarity"> &
   Texts<"reason"> & {
     readonly memory: Memory;
+    /** Words of its text that match the question. */
+    readonly matched: readonly string[];
     readonly parts: Numbers<(typeof scoreParts)[number] | (typeof lostParts)[number]>;
   };
 

@@ -8,7 +8,7 @@ import { Head } from "./parts/texts.js";
 import { go, hrefOf, type Place, usePlace, whoseOf } from "./place.js";
 import type { View } from "./view.js";
 import { views } from "./views/views.js";
-import { OwnerPicker, WhoseChooser } from "./whose.js";
+import { OwnerPicker, UnknownOwner, WhoseChooser } from "./whose.js";
 
 /** The frame of the page: which view, whose memory, and the view. */
 export function Shell() {
@@ -38,6 +38,7 @@ export function Shell() {
         {!isUser && <WhoseChooser place={place} />}
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
+        {!isUser && <UnknownOwner place={place} />}
         <Shown place={place} view={view} isOperator={!isUser} />
       </main>
     </>

@@ -52,6 +52,10 @@ create unique index owner_identity on mnemograph.owner (
   mnemograph.id_digest(tenant_id), mnemograph.id_digest(user_id), mnemograph.id_digest(app_id)
 );
 
+-- For operators' searches by a beginning; longer ids have no room in an entry.
+create index owner_user on mnemograph.owner ((left(lower(user_id), 200)) collate "C") where user_id <> '';
+create index owner_app on mnemograph.owner ((left(lower(app_id), 200)) collate "C") where app_id <> '';
+
 -- Conversations. Each belongs to the scope that used it first. Forgetting its user or its app deletes it.
 create table mnemograph.thread (
   id bigint generated always as identity constraint thread_pkey primary key,
@@ -162,6 +166,8 @@ create table mnemograph.shown (
   -- For each memory: its part of the memory block, and its score if it was a search hit.
   parts text[] not null,
   scores real[],
+  -- For each hit: what each signal adds to its score, such as {"words": 0.2}; signals of 0 are left out. Null for other memories.
+  score_parts jsonb,
   -- A checksum of each memory's words, of 15 bits: it shows that they changed, and reveals none of them.
   checks smallint[],
   summary_id bigint,

@@ -34,6 +34,8 @@ create table mnemograph.work (
 create unique index work_of_thread on mnemograph.work (thread_ref, kind) where given_up_at is null;
 create unique index work_of_owner on mnemograph.work (owner_ref, kind) where given_up_at is null;
 create index work_due on mnemograph.work (kind, (coalesce(lease_until, retry_at))) where given_up_at is null;
+-- For operators' lists: few rows wait, run or failed.
+create index work_listed on mnemograph.work (id) where retry_at is not null or lease_until is not null or error is not null;
 create index work_given_up on mnemograph.work (given_up_at) where given_up_at is not null;
 create index work_given_up_thread on mnemograph.work (thread_ref) where given_up_at is not null;
 create index work_given_up_owner on mnemograph.work (owner_ref) where given_up_at is not null;

@@ -62,6 +62,7 @@ import { importLines } from "./transfer/import-lines.js";
 import { parsePromptInput, promptOf } from "./turns/prompt-for.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
+import { listShownWords } from "./turns/shown-words.js";
 import { threadCost } from "./turns/thread-cost.js";
 import { createEnergyApi } from "./usage/energy.js";
 
@@ -272,6 +273,7 @@ function createThreads(
     },
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
+    shownWords: (input) => listShownWords(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
   };

@@ -9,6 +9,7 @@ import type {
 } from "./edits/change-transcript.js";
 import type { DeleteThread, Forgotten } from "./forgetting/forget.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+import type { ListShownWords, ShownWords } from "./turns/shown-words.js";
 import type { ThreadCost } from "./turns/thread-cost.js";
 
 /** The messages of conversations, word for word. */
@@ -102,6 +103,17 @@ export interface ThreadsApi {
    * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
    */
   shown(input: ListShown): Promise<ShownTurn[]>;
+  /**
+   * Which words each memory in a turn's prompt shares with the turn's question, as the search matches
+   * them, and with its answer. `seq` is that of the turn in `shown`.
+   * @example
+   * ```ts
+   * const turn = { scope: { userId: "ana" }, threadId: "t1", seq: 0 };
+   * for (const { id, question } of await memory.threads.shownWords(turn)) console.log(id, question);
+   * ```
+   * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+   */
+  shownWords(input: ListShownWords): Promise<ShownWords[]>;
   /**
    * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and
    * cached parts of prompts; and background calls by kind. As models report it, else estimated.

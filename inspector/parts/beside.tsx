@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { ask, askOrNull, path } from "../api.js";
-import type { Explained, Memory, ShownMemory } from "../api-types.js";
+import type { Explained, Memory, SharedWords, ShownMemory } from "../api-types.js";
 import { type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import { Answer, Trouble, useAsked } from "./asked.js";
-import { foundParts, ShownLine } from "./delta.js";
+import { noWords, ShownLine } from "./delta.js";
 import { Prompt } from "./prompt.js";
-import { counted, MemoryLink, When } from "./texts.js";
+import { count, counted, MemoryLink, When } from "./texts.js";
 
 /**
  * What the model was shown in a turn: what is different from the turn before, the whole prompt, and
@@ -18,7 +18,7 @@ export function Beside(turn: LookedAt) {
     <aside class="beside" aria-label="What the model was shown" tabIndex={0}>
       {view ? (
         <div key={view.turn.seq}>
-          <Changed view={view} question={question?.text ?? ""} whose={whoseOf(params)} />
+          <Changed view={view} params={params} />
           <Prompt {...turn} view={view} />
         </div>
       ) : (
@@ -31,30 +31,44 @@ export function Beside(turn: LookedAt) {
   );
 }
 
+/** So many lines are read without a filter. */
+const fewLines = 12;
+
+/** The words that each line shares with the turn's question and answer, by the memory's id. */
+function useShownWords({ turn, lines }: InView, params: Params) {
+  return useAsked(
+    async (signal) => {
+      if (lines.size === 0) return new Map<string, SharedWords>();
+      const to = path`threads/${params.thread ?? ""}/shown/words`;
+      const call = { whose: whoseOf(params), signal, query: { seq: turn.seq } };
+      const { memories } = await ask<{
+        readonly memories: readonly (SharedWords & { readonly id: string })[];
+      }>(to, call);
+      return new Map(memories.map((each) => [each.id, each]));
+    },
+    [params.thread, turn.seq],
+  );
+}
+
 /** What came, what took another's place, and what went, since the turn before. */
-function Changed({
-  view,
-  question,
-  whose,
-}: Readonly<{ view: InView; question: string; whose: Params }>) {
+function Changed({ view, params }: Readonly<{ view: InView; params: Params }>) {
+  const whose = whoseOf(params);
   const { turn, before } = view;
   const added = missingFrom(view.lines.values(), before?.lines);
   const gone = missingFrom(before?.lines.values() ?? [], view.lines);
-  const isFound = added.some(({ part }) => foundParts.has(part));
-  const lexemes = useAsked(
-    async (signal) => {
-      if (!isFound) return [];
-      const body = { query: question, explain: true, topK: 1 };
-      return (await ask<Explained>("query", { method: "POST", whose, signal, body })).question
-        .lexemes;
-    },
-    [question, isFound],
-  );
+  const [wanted, setWanted] = useState("");
+  const [isAnswered, setAnswered] = useState(false);
+  const words = useShownWords(view, params);
+  const wordsOf = ({ id }: ShownMemory) => words.value?.get(id) ?? noWords;
   const fate = useAsked((signal) => readMemories(gone, whose, signal), [gone.map(({ id }) => id)]);
   const kept = view.lines.size - added.length;
   const successor = (id: string) => fate.value?.get(id)?.supersededBy ?? null;
   const updated = gone.filter(({ id }) => added.some((line) => line.id === successor(id)));
-  const line = (each: ShownMemory) => ({ line: each, whose, lexemes: lexemes.value ?? [] });
+  const line = (each: ShownMemory) => ({ line: each, whose, words: wordsOf(each) });
+  const answered = added.filter((each) => wordsOf(each).answer.length > 0);
+  const listed = (isAnswered ? answered : added).filter(({ text }) =>
+    (text ?? "").toLowerCase().includes(wanted.trim().toLowerCase()),
+  );
   const opens = view.opening === turn && before !== undefined;
   return (
     <section aria-label="Changes since the turn before">
@@ -64,7 +78,25 @@ function Changed({
           turn {turn.turn}, <When at={turn.at} />
         </span>
       </h2>
-      {lexemes.error && <Trouble error={lexemes.error} again={lexemes.again} />}
+      {words.error && <Trouble error={words.error} again={words.again} />}
+      {added.length > fewLines && (
+        <p class="narrowing">
+          <input
+            type="search"
+            aria-label="Filter these lines"
+            placeholder={`Filter ${counted(added.length, "line")}   ( / )`}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+          <label>
+            <input
+              type="checkbox"
+              disabled={answered.length === 0}
+              onChange={({ currentTarget }) => setAnswered(currentTarget.checked)}
+            />{" "}
+            {count(answered.length)} with words of the answer
+          </label>
+        </p>
+      )}
       {added.length + gone.length === 0 && (
         <p class="note">
           {kept === 0
@@ -73,7 +105,7 @@ function Changed({
         </p>
       )}
       <ul class="delta">
-        {added.map((each) => {
+        {listed.map((each) => {
           const former = updated.find(({ id }) => successor(id) === each.id);
           return (
             <ShownLine key={each.id} sign={former ? "updated" : "added"} {...line(each)}>
@@ -126,7 +158,11 @@ interface Recalled {
     Readonly<
       Record<
         "relevant" | "episodes",
-        readonly { readonly memory: Memory; readonly score: number }[]
+        readonly {
+          readonly memory: Memory;
+          readonly score: number;
+          readonly parts: Readonly<Record<string, number>>;
+        }[]
       >
     >;
 }
@@ -138,11 +174,13 @@ function linesOf({ memories }: Recalled): ShownMemory[] {
     part: string,
     { id, text, createdAt, origin }: Memory,
     score: number | null = null,
+    scoreParts: ShownMemory["scoreParts"] = null,
   ) => ({
     id,
     part,
     text,
     score,
+    scoreParts,
     createdAt,
     origin,
   });
@@ -151,7 +189,7 @@ function linesOf({ memories }: Recalled): ShownMemory[] {
       found.map((memory) => line(part, memory)),
     ),
     ...Object.entries({ relevant, episodes }).flatMap(([part, found]) =>
-      found.map(({ memory, score }) => line(part, memory, score)),
+      found.map(({ memory, score, parts }) => line(part, memory, score, parts)),
     ),
   ];
 }
@@ -175,9 +213,12 @@ function Again({
       });
       const explained = ask<Explained>("query", {
         ...call,
-        body: { query: question, explain: true, topK: 1 },
+        body: { query: question, explain: true, topK: 50 },
       });
-      return { lines: linesOf(await recalled), lexemes: (await explained).question.lexemes };
+      const matched = new Map(
+        (await explained).hits.map(({ memory, matched }) => [memory.id, matched]),
+      );
+      return { lines: linesOf(await recalled), matched };
     },
     [times],
   );
@@ -203,12 +244,19 @@ function Again({
   );
 }
 
-type Found = Readonly<{ lines: readonly ShownMemory[]; lexemes: readonly string[] }>;
+type Found = Readonly<{
+  lines: readonly ShownMemory[];
+  /** Words that match the question, by the memory's id. */
+  matched: ReadonlyMap<string, readonly string[]>;
+}>;
 
-function todayOf({ lines, lexemes }: Found, shown: InView["lines"], whose: Params) {
+function todayOf({ lines, matched }: Found, shown: InView["lines"], whose: Params) {
   const added = missingFrom(lines, shown);
   const gone = missingFrom(shown.values(), new Set(lines.map(({ id }) => id)));
-  const of = (line: ShownMemory) => ({ key: line.id, line, whose, lexemes });
+  const of = (line: ShownMemory) => ({
+    ...{ key: line.id, line, whose },
+    words: { ...noWords, question: matched.get(line.id) ?? [] },
+  });
   return (
     <div role="status">
       <h3>Today, beside what was shown</h3>

@@ -1,15 +1,13 @@
 import type { ComponentChildren } from "preact";
-import type { ShownMemory } from "../api-types.js";
+import type { SharedWords, ShownMemory } from "../api-types.js";
 import type { Params } from "../place.js";
-import { Marked, MemoryLink, When } from "./texts.js";
+import { MarkedWords, MemoryLink, When } from "./texts.js";
 
 /** Why a line of each part is shown. */
 const whyOfPart: Readonly<Record<string, string>> = {
   ...{ profile: "always shown", notes: "note of the app, always shown", rest: "there was room" },
   ...{ relevant: "fits", episodes: "episode that fits", related: "linked with one that fits" },
 };
-/** Parts that were searched for. */
-export const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes"]);
 
 const whoseWords: Readonly<Record<string, string>> = {
   ...{
@@ -21,54 +19,72 @@ const whoseWords: Readonly<Record<string, string>> = {
   ...{ import: "imported", unknown: "written by code" },
 };
 
-/**
- * The words that a line has in common with the question; without any it was found by what it means.
- */
-function howItFits(text: string, lexemes: readonly string[]): string {
-  if (lexemes.length === 0) return "";
-  const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
-  const shared = words.filter((word) =>
-    lexemes.some((lexeme) => word.toLowerCase().startsWith(lexeme)),
+/** What found a memory, by the signal that has a part in its score. */
+const foundBy = {
+  ...{ vector: "by meaning", sourceMessage: "by the message it was learned from" },
+  ...{ identifier: "by an identifier", date: "by its day", speaker: "by who said it" },
+} as const;
+
+/** Names of signals that say more than the code's. */
+export const signalNames: Partial<Record<string, string>> = {
+  vector: "meaning",
+  sourceMessage: "source message",
+};
+
+export const noWords: SharedWords = { question: [], answer: [] };
+
+/** What the search found a memory by, as its score says; nothing where no parts were kept. */
+function howItFits(parts: ShownMemory["scoreParts"], { question }: SharedWords): string {
+  if (parts === null) return "";
+  const reasons: string[] = [];
+  if ((parts.words ?? 0) > 0)
+    reasons.push(question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words");
+  for (const [signal, reason] of Object.entries(foundBy))
+    if ((parts[signal] ?? 0) > 0) reasons.push(reason);
+  return reasons.length === 0 ? "" : ` ${reasons.join(", ")}`;
+}
+
+function scoreText({ score, scoreParts }: ShownMemory): string {
+  if (score === null) return "";
+  const parts = Object.entries(scoreParts ?? {}).map(
+    ([signal, part]) => `${signalNames[signal] ?? signal} ${part.toFixed(2)}`,
   );
-  return shared.length === 0 ? " by meaning" : `: ${[...new Set(shared)].slice(0, 5).join(", ")}`;
+  return ` · score ${score.toFixed(2)}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
 
 /**
- * A line that a model is shown, and why: always, or what it fits by; how old it is, and who said
- * it.
+ * A line that a model is shown, and why: always, or what the search found it by; how old it is, and
+ * who said it. Words that the answer shares with it are marked too.
  */
 export function ShownLine({
-  line: { id, part, text, score, createdAt, origin },
+  line,
   sign,
   whose,
-  lexemes,
+  words = noWords,
   children,
 }: {
   readonly line: ShownMemory;
   readonly sign: "added" | "updated" | "gone" | "kept";
   readonly whose: Params;
-  /** Beginnings of the question's words. */
-  readonly lexemes: readonly string[];
+  readonly words?: SharedWords | undefined;
   readonly children?: ComponentChildren;
 }) {
-  const isFound = foundParts.has(part);
+  const { id, part, text, createdAt, origin, scoreParts } = line;
+  const isByWords = (scoreParts?.words ?? 0) > 0;
+  const marked = isByWords ? words : { ...words, question: [] };
   return (
     <li class={sign}>
       <MemoryLink id={id} whose={whose}>
-        {text === null ? (
-          "(removed since)"
-        ) : (
-          <Marked text={text} beginnings={isFound ? lexemes : []} />
-        )}
+        {text === null ? "(removed since)" : <MarkedWords text={text} words={marked} />}
       </MemoryLink>
       <p class="faint">
         {children || (
           <>
             <strong>
               {whyOfPart[part] ?? part}
-              {isFound && howItFits(text ?? "", lexemes)}
+              {howItFits(scoreParts, words)}
             </strong>
-            {score !== null && ` · score ${score.toFixed(2)}`}
+            {scoreText(line)}
             {createdAt !== null && (
               <>
                 {" · "}
@@ -76,6 +92,12 @@ export function ShownLine({
               </>
             )}
             {origin !== null && ` · ${whoseWords[origin] ?? origin}`}
+          </>
+        )}
+        {words.answer.length > 0 && (
+          <>
+            {" · "}
+            in the answer: {words.answer.slice(0, 5).join(", ")}
           </>
         )}
       </p>

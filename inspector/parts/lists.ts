@@ -8,8 +8,7 @@ export function useList<Row>(
   params: Params,
   query: Readonly<Record<string, string | number | undefined>>,
 ): Asked<{ readonly rows: readonly Row[]; readonly next: string | null }> {
-  // Work is of a tenant, whoever is looked at.
-  const whose = whoseOf(path === "jobs" ? { tenant: params.tenant ?? "" } : params);
+  const whose = whoseOf(params);
   return useAsked(
     async (signal) => {
       const page = await ask<Record<string, unknown>>(path, { whose, signal, query });

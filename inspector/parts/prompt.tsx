@@ -90,13 +90,7 @@ function Parts({
               )}
               <ul class="delta">
                 {lines.map((line) => (
-                  <ShownLine
-                    key={line.id}
-                    line={line}
-                    sign="kept"
-                    whose={whoseOf(params)}
-                    lexemes={[]}
-                  />
+                  <ShownLine key={line.id} line={line} sign="kept" whose={whoseOf(params)} />
                 ))}
               </ul>
             </details>

@@ -1,10 +1,14 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { SharedWords } from "../api-types.js";
 import { hrefOf, type Params } from "../place.js";
 
 /** Longest text that is compared word by word; longer ones are compared by lines. */
 const mostWordCharacters = 20_000;
+
+const unspaced =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Khmer}\\p{Script=Lao}\\p{Script=Myanmar}";
 
 /** What somebody wrote, in whatever script: never more than text. */
 export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: number }>) {
@@ -34,6 +38,36 @@ export function Marked({
     <bdi>
       {parts.map((part, place) =>
         place % 2 === 1 && isMarked(part) ? <mark key={`${place}`}>{part}</mark> : part,
+      )}
+    </bdi>
+  );
+}
+
+/** A text with whole words marked, as the server found them: in a question, or in an answer alone. */
+export function MarkedWords({ text, words }: Readonly<{ text: string; words: SharedWords }>) {
+  const asked = new Set(words.question);
+  const all = [...new Set([...words.question, ...words.answer])].sort(
+    (one, two) => two.length - one.length,
+  );
+  if (all.length === 0) return <bdi>{text}</bdi>;
+  const within = all.map((word) => word.replace(/[.\\]/g, "\\$&")).join("|");
+  // Scripts without spaces have no ends of words.
+  const parts = text.split(
+    new RegExp(
+      `((?<![\\p{L}\\p{N}](?<![${unspaced}]))(?:${within})(?![\\p{L}\\p{N}](?<![${unspaced}])))`,
+      "u",
+    ),
+  );
+  return (
+    <bdi>
+      {parts.map((part, place) =>
+        place % 2 === 0 ? (
+          part
+        ) : (
+          <mark key={`${place}`} class={asked.has(part) ? undefined : "answered"}>
+            {part}
+          </mark>
+        ),
       )}
     </bdi>
   );

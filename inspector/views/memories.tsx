@@ -4,8 +4,8 @@ import { Choosable } from "../parts/actions.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
-import { Head, Marked, Tag, titleOf, toneOf, When, wordsOf } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
+import { count, Head, Marked, Tag, titleOf, toneOf, When, wordsOf } from "../parts/texts.js";
+import { hrefOf, nameOf, type Params, type Place, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { actionsOf } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
@@ -45,8 +45,9 @@ export function Memories({ place }: ViewProps) {
       <Answer asked={asked}>
         {(page) => (
           <>
+            <Total place={place} page={page} />
             <List page={page} params={place.params} again={asked.again} />
-            <Pages place={place} next={page.nextCursor} />
+            <Pages place={place} next={page.nextCursor} rows={page.memories.length} />
           </>
         )}
       </Answer>
@@ -57,21 +58,14 @@ export function Memories({ place }: ViewProps) {
 async function readPage(params: Params, signal: AbortSignal) {
   const { kind, state = "active", category, key, words, sort, after } = params;
   const call = { whose: params, signal };
-  const page = await ask<MemoryPage>("memories", {
-    ...call,
-    query: {
-      ...{
-        limit: pageMemories,
-        after,
-        kinds: kind,
-        categories: category,
-        keys: key,
-        contains: words,
-        sort,
-      },
-      states: state === "any" ? states : state,
-    },
-  });
+  const which = {
+    ...{ kinds: kind, categories: category, keys: key, contains: words },
+    states: state === "any" ? states : state,
+  };
+  const [page, { count: total }] = await Promise.all([
+    ask<MemoryPage>("memories", { ...call, query: { ...which, limit: pageMemories, after, sort } }),
+    ask<{ readonly count: number }>("memories/count", { ...call, query: which }),
+  ]);
   const keys = [...new Set(page.memories.flatMap((memory) => memory.key ?? []))];
   const { memories } =
     keys.length === 0 || nameOf(params) === ""
@@ -81,7 +75,23 @@ async function readPage(params: Params, signal: AbortSignal) {
           query: { keys, states: "superseded", limit: 200 },
         });
   // Former values of the slots on the page, by category and key.
-  return { ...page, former: Map.groupBy([...memories].reverse(), slotOf) };
+  return { ...page, total, former: Map.groupBy([...memories].reverse(), slotOf) };
+}
+
+/** Totals beyond it are not counted. */
+const mostCounted = 10_000;
+
+/** Which rows of how many are on the page. */
+function Total({ place, page }: Readonly<{ place: Place; page: Listed }>) {
+  const { memories, total } = page;
+  if (memories.length === 0) return null;
+  const first = Number(place.params.row ?? 1);
+  const of = total > mostCounted ? `more than ${count(mostCounted)}` : count(total);
+  return (
+    <p class="faint" role="status">
+      {count(first)} to {count(first + memories.length - 1)} of {of}
+    </p>
+  );
 }
 
 function slotOf({ scope, category, key }: Memory): string {

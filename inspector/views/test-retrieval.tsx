@@ -2,8 +2,9 @@ import { ask } from "../api.js";
 import { type Explained, type ExplainedHit, lostParts, scoreParts } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Bar } from "../parts/bar.js";
+import { noWords, signalNames } from "../parts/delta.js";
 import { Field, Filters } from "../parts/filters.js";
-import { Head, Marked, MemoryLink, Tag } from "../parts/texts.js";
+import { Head, MarkedWords, MemoryLink, Tag } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -69,13 +70,7 @@ function Result({ params }: Readonly<{ params: Params }>) {
                 {hits.length === 0 && <p class="note">Nothing fits.</p>}
                 <ol class="rows">
                   {hits.map((hit) => (
-                    <Hit
-                      key={hit.memory.id}
-                      hit={hit}
-                      most={most}
-                      lexemes={question.lexemes}
-                      whose={whose}
-                    />
+                    <Hit key={hit.memory.id} hit={hit} most={most} whose={whose} />
                   ))}
                 </ol>
               </section>
@@ -114,27 +109,17 @@ function searchedBy({ question, floor, budgetTokens }: Explained): string {
   return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
 }
 
-const partNames: Partial<Record<string, string>> = {
-  vector: "meaning",
-  sourceMessage: "source message",
-};
-
 function sum(parts: ExplainedHit["parts"]): number {
   return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
 }
 
-function Hit({
-  hit,
-  most,
-  lexemes,
-  whose,
-}: Readonly<{ hit: ExplainedHit; most: number; lexemes: readonly string[]; whose: Params }>) {
+function Hit({ hit, most, whose }: Readonly<{ hit: ExplainedHit; most: number; whose: Params }>) {
   const { memory, score, similarity, reason } = hit;
   const drawn = scoreParts.flatMap((part, place) => {
     const value = Math.max(0, hit.parts[part]);
     return value === 0
       ? []
-      : [{ name: partNames[part] ?? part, value, shade: Math.min(place + 1, 4) }];
+      : [{ name: signalNames[part] ?? part, value, shade: Math.min(place + 1, 4) }];
   });
   const lost = lostParts.flatMap((part) =>
     hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : [],
@@ -145,7 +130,10 @@ function Hit({
   return (
     <li>
       <MemoryLink id={memory.id} whose={whose}>
-        <Marked text={memory.text.slice(0, 300)} beginnings={lexemes} />
+        <MarkedWords
+          text={memory.text.slice(0, 300)}
+          words={{ ...noWords, question: hit.matched }}
+        />
       </MemoryLink>
       <Bar parts={drawn} most={most} label={label || "no part"} />
       <p class="faint">

@@ -69,7 +69,7 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
     get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
     isOperator
       ? ask<{ readonly jobs: readonly Job[] }>("jobs", {
-          signal,
+          ...{ whose, signal },
           query: { state: "failed", limit: 100 },
         })
       : { jobs: [] as readonly Job[] },

@@ -56,7 +56,14 @@ function Listed<Row>({
   const asked = useList<Row>(path, place.params, { limit, ...where, after: place.params[name] });
   return (
     <section class="card" aria-labelledby={name}>
-      <h2 id={name}>{title}</h2>
+      <h2 id={name}>
+        <span>
+          {title}{" "}
+          {asked.value && asked.value.rows.length > 0 && (
+            <Tag of={`${asked.value.rows.length}${asked.value.next === null ? "" : "+"}`} />
+          )}
+        </span>
+      </h2>
       <Answer asked={asked} missing="This server does not list its work.">
         {({ rows, next }) => (
           <>
@@ -70,8 +77,9 @@ function Listed<Row>({
 }
 
 function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
+  const of = `${title} of ${nameOf(place.params) || "everybody"}`;
   return (
-    <Listed<Job> path="jobs" where={{ state }} name={`jobs-${state}`} title={title} place={place}>
+    <Listed<Job> path="jobs" where={{ state }} name={`jobs-${state}`} title={of} place={place}>
       {(jobs, again) => <JobList jobs={jobs} canRetry={state === "failed"} again={again} />}
     </Listed>
   );

@@ -10,7 +10,7 @@ import type { Scope } from "../scope/scope.js";
  */
 const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   setup: "itself",
-  memories: { list: "itself" },
+  memories: { list: "itself", count: "itself" },
   events: { count: "all", list: "all" },
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself" },

@@ -19,10 +19,19 @@ export type BlockPart = (typeof blockParts)[number];
 export const shownParts = [...blockParts, "told"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
+/** What may add to a memory's score, or take from it. */
+export const scoreSignals = [
+  ...(["words", "vector", "sourceMessage", "identifier", "relation", "date", "speaker"] as const),
+  ...(["importance", "recency", "insight", "pinned"] as const),
+] as const;
+export type ScoreSignal = (typeof scoreSignals)[number];
+
 /** Stored in single precision. */
 const measure = z.number().min(-1e9).max(1e9);
 const memoryId = z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory");
 const count = z.int().min(0);
+
+const scorePartsSchema = z.partialRecord(z.enum(scoreSignals), measure);
 
 const newsSchema = z.strictObject({
   /** The revision that the thread was told last, and how many changes there were. */
@@ -55,6 +64,8 @@ export const shownContextSchema = z.strictObject({
   parts: z.partialRecord(z.enum(shownParts), z.array(memoryId)).optional(),
   /** Scores of the found memories by id. @default none */
   scores: z.record(z.string(), measure).optional(),
+  /** What each signal adds to these scores, by id. @default none */
+  scoreParts: z.record(z.string(), scorePartsSchema).optional(),
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
   /** Existing memories that were not shown. @default 0 */
@@ -76,10 +87,20 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  * one.
  */
 export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
-  const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
+  const {
+    parts = {},
+    scores = {},
+    scoreParts = {},
+    revision = 0,
+    summaryId = null,
+    omitted = 0,
+  } = shown ?? {};
   const { firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
+  const signals = JSON.stringify(
+    ids.map((id) => (Object.hasOwn(scoreParts, id) ? scoreParts[id] : null)),
+  );
   // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
     line_check as materialized (
@@ -91,10 +112,11 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
     ),
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, news, recall_ms, summary_id, omitted, created_at)
+        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
-        ${ids.map((id) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${ids.map((id) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[],
+        ${signals}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
@@ -113,6 +135,8 @@ interface ShownMemory {
   readonly origin: string | null;
   /** Comparable within its turn; null if shown unasked, or before scores were kept. */
   readonly score: number | null;
+  /** What each signal added to it, such as `{ words: 0.2 }`; null where `score` is. */
+  readonly scoreParts: Readonly<Partial<Record<ScoreSignal, number>>> | null;
 }
 
 export interface ShownTurn {
@@ -161,7 +185,7 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
         s.summary_id as "summaryId", s.omitted as "omitted", s.first_seq as "firstSeq",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'origin', m.origin,
+            'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'scoreParts', s.score_parts -> (e.place - 1)::int, 'origin', m.origin,
             'createdAt', date_part('epoch', m.created_at) * 1000
           ) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)

@@ -4,8 +4,8 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { type Scope, tenantField } from "../scope/scope.js";
-import { ofTenant, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { ofTenant, type ScopeRow, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
@@ -41,7 +41,9 @@ export interface ListedJob {
 }
 
 interface ListJobs {
-  /** @default all tenants */
+  /** Only work of this user or app and their threads. @default everybody's */
+  readonly scope?: Scope | undefined;
+  /** Without a scope: only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;
   readonly state?: JobState | undefined;
   readonly kind?: WorkKind | undefined;
@@ -53,7 +55,7 @@ interface ListJobs {
 
 export interface JobsApi {
   /**
-   * Jobs that wait, run or failed, by id; not ageing, expiry and purging.
+   * Jobs of a scope or of everybody that wait, run or failed, by id; not ageing, expiry and purging.
    * @example
    * ```ts
    * for (const { id, kind, state } of await memory.jobs.list()) console.log(id, kind, state);
@@ -82,6 +84,7 @@ export interface JobsApi {
 
 const kindField = z.enum(workKinds);
 const listSchema = z.strictObject({
+  scope: scopeField,
   tenantId: tenantField,
   state: z.enum(jobStates).optional(),
   kind: kindField.optional(),
@@ -122,7 +125,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
   };
   return {
     async list(listing = {}) {
-      const which = parseInput(listSchema, listing, "list of jobs");
+      const which = parseListed(listSchema, listing, "list of jobs");
       return asListed(which, () => findJobs(db, which));
     },
     async retry(requested) {
@@ -142,6 +145,7 @@ const rowId = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
 async function findJobs(
   db: Connection,
   {
+    scope,
     tenantId,
     state,
     kind,
@@ -153,6 +157,7 @@ async function findJobs(
   const { schema, now } = db;
   const where = (value: unknown, condition: Sql) =>
     value === undefined ? empty : sql`and ${condition}`;
+  const { userId, appId } = scopeColumns(scope ?? {});
   const rows = await db.query<ScopeRow & Omit<ListedJob, "scope">>(sql`
     select j.* from (
       select k.id::text, k.kind, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
@@ -169,7 +174,9 @@ async function findJobs(
         ${where(after, sql`k.id > ${rowId(after ?? "")}`)}
       order by k.id
     ) j
-    where ${ofTenant(sql`j.tenant_id`, tenantId)} ${where(state, sql`j.state = ${state}`)}
+    where ${ofTenant(sql`j.tenant_id`, scope ? (scope.tenantId ?? "") : tenantId)}
+      ${where(userId || undefined, sql`j.user_id = ${userId}`)} ${where(appId || undefined, sql`j.app_id = ${appId}`)}
+      ${where(state, sql`j.state = ${state}`)}
     limit ${limit}`);
   return rows.map(({ tenant_id, user_id, app_id, ...job }) => {
     return { ...job, scope: scopeOf({ tenant_id, user_id, app_id }) };

@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { longestTimerMs } from "../clock.js";
+import { maxTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
@@ -102,7 +102,7 @@ export function createSweeper(sweep: () => void, everyMs: number) {
   let stopped = false;
   return {
     wakeIn(delayMs: number) {
-      const at = Math.ceil((performance.now() + Math.min(delayMs, longestTimerMs - 1_000)) / 1_000);
+      const at = Math.ceil((performance.now() + Math.min(delayMs, maxTimerMs - 1_000)) / 1_000);
       if (stopped || timers.has(at)) return;
       const wake = () => {
         timers.delete(at);
@@ -112,7 +112,7 @@ export function createSweeper(sweep: () => void, everyMs: number) {
     },
     start() {
       if (interval || stopped) return;
-      interval = setInterval(sweep, Math.min(everyMs, longestTimerMs)).unref();
+      interval = setInterval(sweep, Math.min(everyMs, maxTimerMs)).unref();
       sweep();
     },
     stop() {

@@ -22,7 +22,15 @@ import {
   memoryOrigins,
 } from "./item/memory.js";
 import { changeFields, momentField } from "./item/memory-fields.js";
-import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
+import {
+  countingSchema,
+  countMemories,
+  findMemory,
+  listingSchema,
+  listMemories,
+  type MemoryCounting,
+  type MemoryListing,
+} from "./item/memory-row.js";
 import { splitDraft } from "./write/prepare-drafts.js";
 import { hashOfMessage, writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
@@ -131,6 +139,15 @@ export interface MemoriesApi {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
+  /**
+   * Counts what `list` lists on all its pages, up to 10,000; 10,001 means that there are more.
+   * @example
+   * ```ts
+   * console.log(await memory.memories.count({ scope: { userId: "ana" }, categories: ["preferences"] }));
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  count(counting?: MemoryCounting): Promise<number>;
   /**
    * Changes fields of an active memory, or of an expired one by `expiresAt`.
    * @example
@@ -248,6 +265,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { categories, ...page } = parseListed(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
       return asListed(page, () => listMemories(deps.db, { ...page, categories: names }));
+    },
+    async count(counting) {
+      const { categories, ...which } = parseListed(countingSchema, counting, "counting");
+      const names = categories?.map((name) => requireCategory(policy, name).name);
+      return asListed(which, () => countMemories(deps.db, { ...which, categories: names }));
     },
     async update(input) {
       requireFuture(input?.expiresAt, deps.clock());

@@ -1,9 +1,31 @@
 import { z } from "zod";
-import { each, nullableText, page, pageFrom, pageOf, reasonField, scope, time } from "./fields.js";
+import {
+  each,
+  nullableText,
+  page,
+  pageFrom,
+  pageOf,
+  reasonField,
+  scope,
+  time,
+  withDescription,
+} from "./fields.js";
 import { operation } from "./operation.js";
 
 const app = { appId: z.string() };
-const rowCursor = ({ cursor }: { readonly cursor: string }) => cursor;
+const ownersPage = z.strictObject({
+  ...page,
+  sort: z.enum(["oldest", "active"]).optional(),
+  search: withDescription(
+    z.string().optional(),
+    "A beginning or a part of the id: then one page, the latest active first.",
+  ),
+});
+/** The latest active ones are one page. */
+const cursorIn =
+  ({ search, sort }: z.output<typeof ownersPage>) =>
+  ({ cursor }: { readonly cursor: string }) =>
+    search === undefined && sort !== "active" ? cursor : null;
 const note = z.strictObject({
   ...each(z.string(), "id", "content"),
   ...each(time, "createdAt", "updatedAt"),
@@ -18,10 +40,10 @@ const owner = z.strictObject({
 export const appOperations = {
   listApps: operation("get", "/apps", "tenant", {
     does: "The apps that something is kept of",
-    input: z.strictObject(page),
+    input: ownersPage,
     answer: pageOf("apps", owner),
     call: ({ memory, target }, input) =>
-      pageFrom("apps", input.limit, memory.apps.list({ ...target, ...input }), rowCursor),
+      pageFrom("apps", input.limit, memory.apps.list({ ...target, ...input }), cursorIn(input)),
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
@@ -84,9 +106,9 @@ export const appOperations = {
   }),
   listUsers: operation("get", "/users", "tenant", {
     does: "The users that something is kept of",
-    input: z.strictObject(page),
+    input: ownersPage,
     answer: pageOf("users", owner),
     call: ({ memory, target }, input) =>
-      pageFrom("users", input.limit, memory.users.list({ ...target, ...input }), rowCursor),
+      pageFrom("users", input.limit, memory.users.list({ ...target, ...input }), cursorIn(input)),
   }),
 };

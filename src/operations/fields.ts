@@ -68,12 +68,12 @@ export async function pageFrom<const Name extends string, Row>(
   name: Name,
   limit: number | undefined,
   listed: readonly Row[] | Promise<readonly Row[]>,
-  cursorOf: (row: Row) => string | number,
+  cursorOf: (row: Row) => string | number | null,
 ) {
   const rows = await listed;
   const last = rows.at(-1);
-  const nextCursor =
-    last !== undefined && rows.length === (limit ?? 100) ? String(cursorOf(last)) : null;
+  const cursor = last !== undefined && rows.length === (limit ?? 100) ? cursorOf(last) : null;
+  const nextCursor = cursor === null ? null : String(cursor);
   return { [name]: rows, nextCursor } as Record<Name, readonly Row[]> & {
     readonly nextCursor: string | null;
   };

@@ -72,14 +72,18 @@ const patch = z.strictObject({
 /** Thousands take seconds, in which the user's other writers wait. */
 const mostUserDrafts = 500;
 
+const selected = {
+  kinds: z.array(memoryKind).optional(),
+  ...each(z.array(z.string()).optional(), "categories", "keys"),
+  contains: z.string().optional(),
+  states: z.array(memoryState).optional(),
+};
+
 export const memoryOperations = {
   listMemories: operation("get", "/memories", "listed", {
     does: "Memories, newest first unless `sort` says otherwise; for operators also of everybody",
     input: z.strictObject({
-      kinds: z.array(memoryKind).optional(),
-      ...each(z.array(z.string()).optional(), "categories", "keys"),
-      contains: z.string().optional(),
-      states: z.array(memoryState).optional(),
+      ...selected,
       sort: z.enum(memorySorts).optional(),
       ...page,
     }),
@@ -88,6 +92,14 @@ export const memoryOperations = {
       const listed = memory.memories.list({ ...target, ...input } as MemoryListing);
       return pageFrom("memories", input.limit, listed, ({ id }) => id);
     },
+  }),
+  countMemories: operation("get", "/memories/count", "listed", {
+    does: "How many memories the list has on all its pages; 10,001 for more than 10,000",
+    input: z.strictObject(selected),
+    answer: z.strictObject({ count: z.number() }),
+    call: async ({ memory, target }, input) => ({
+      count: await memory.memories.count({ ...target, ...input } as MemoryListing),
+    }),
   }),
   addMemories: operation("post", "/memories", "scope", {
     does: "Write memories, by the rules of slots and merging",

@@ -143,8 +143,9 @@ export const serviceOperations = {
     }),
     call: ({ memory, target }) => memory.energy.level(target),
   }),
-  listJobs: operation("get", "/jobs", "tenant", {
-    does: "Background work that waits, runs or failed",
+  listJobs: operation("get", "/jobs", "listed", {
+    does: "Background work that waits, runs or failed: a user's, an app's or everybody's",
+    operators: true,
     input: z.strictObject({
       state: z.enum(jobStates).optional(),
       kind: jobKind.optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { threadStates } from "../conversation/list-threads.js";
-import { shownParts } from "../conversation/shown-turns.js";
+import { scoreSignals, shownParts } from "../conversation/shown-turns.js";
 import { MemoryError } from "../errors.js";
 import { noCost } from "../turns/thread-cost.js";
 import {
@@ -129,6 +129,7 @@ export const threadOperations = {
             ...each(nullableText, "text", "origin"),
             createdAt: time.nullable(),
             score: z.number().nullable(),
+            scoreParts: z.partialRecord(z.enum(scoreSignals), z.number()).nullable(),
           }),
         ),
       }),
@@ -137,6 +138,18 @@ export const threadOperations = {
       const turns = emptyIfForbidden(memory.threads.shown({ ...target, ...input }), []);
       return pageFrom("turns", input.limit, turns, ({ seq }) => seq);
     },
+  }),
+  shownWords: operation("get", "/threads/:threadId/shown/words", "scope", {
+    does: "The words that each memory in a turn's prompt shares with the turn's question and answer",
+    input: z.strictObject({ ...thread, seq: rowNumber }),
+    answer: z.strictObject({
+      memories: z.array(
+        z.strictObject({ id: z.string(), ...each(z.array(z.string()), "question", "answer") }),
+      ),
+    }),
+    call: async ({ memory, target }, input) => ({
+      memories: await emptyIfForbidden(memory.threads.shownWords({ ...target, ...input }), []),
+    }),
   }),
   threadCost: operation("get", "/threads/:threadId/cost", "scope", {
     does: "Tokens of each turn's prompts and answers, latest first; of all turns, and of background calls",

@@ -1,5 +1,6 @@
 import type { BaseMessage, MessageType } from "@langchain/core/messages";
 import { z } from "zod";
+import { scoreSignals } from "../conversation/shown-turns.js";
 import { messageText } from "../text/message-text.js";
 import { memoryBlock } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
@@ -31,6 +32,8 @@ const summary = z.strictObject({
   ...each(z.string(), "text", "endMessageId"),
 });
 
+const rankedHit = memoryHit.extend({ parts: z.record(z.enum(scoreSignals), z.number()) });
+
 export const recallAnswer = z.strictObject({
   mode: z.string(),
   block: withDescription(nullableText, "Memories and summary as text for a prompt; null if empty."),
@@ -48,7 +51,7 @@ export const recallAnswer = z.strictObject({
   lastMessageId: nullableText,
   memories: z.strictObject({
     ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
-    ...each(z.array(memoryHit), "relevant", "episodes"),
+    ...each(z.array(rankedHit), "relevant", "episodes"),
     omitted: z.number(),
     ...each(z.boolean().optional(), "omittedAtLeast", "timedOut"),
   }),
@@ -129,20 +132,6 @@ export const rememberAnswer = recordAnswer.extend({
   summary: z.strictObject({ started: z.boolean(), reason: z.string().optional() }),
 });
 
-const parts = [
-  "words",
-  "vector",
-  "sourceMessage",
-  "identifier",
-  "relation",
-  "date",
-  "speaker",
-  "importance",
-  "recency",
-  "insight",
-  "pinned",
-] as const;
-
 export const explanation = z
   .strictObject({
     question: z.strictObject({
@@ -154,9 +143,7 @@ export const explanation = z
     }),
     floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
     budgetTokens: z.number().nullable(),
-    hits: z.array(
-      memoryHit.extend({ rank: z.number(), parts: z.record(z.enum(parts), z.number()) }),
-    ),
+    hits: z.array(rankedHit.extend({ rank: z.number(), matched: z.array(z.string()) })),
     omitted: z.array(
       z.strictObject({
         memory: memoryItem,

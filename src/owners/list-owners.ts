@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -21,6 +21,9 @@ export interface ListedOwner {
   readonly cursor: string;
 }
 
+/** Longer ids are found by their beginning: an index entry has no room for more. */
+const mostIdCharacters = 200;
+
 const pageSchema = z.strictObject({
   /** @default all tenants */
   tenantId: storableText.optional(),
@@ -31,17 +34,23 @@ const pageSchema = z.strictObject({
     .string()
     .regex(/^\d{1,18}$/, "must be the `cursor` of a listed user or app")
     .optional(),
+  /** "active": the latest active first, on one page. @default "oldest", with `search` "active" */
+  sort: z.enum(["oldest", "active"]).optional(),
+  /** Only those with this in their id, in any case; those whose id begins with it come first. */
+  search: storableText.max(mostIdCharacters).optional(),
 });
 
 export interface ListOwners extends z.input<typeof pageSchema> {}
 
-/** Oldest first. @throws MemoryError `INVALID_INPUT` */
+/** @throws MemoryError `INVALID_INPUT` */
 export async function listOwners(
   db: Connection,
   which: "users" | "apps",
   page: ListOwners = {},
 ): Promise<ListedOwner[]> {
-  const { tenantId, limit, after = "0" } = parseInput(pageSchema, page, `page of ${which}`);
+  const given = parseInput(pageSchema, page, `page of ${which}`);
+  const { tenantId, limit, after = "0", sort } = given;
+  const search = given.search ?? (sort === "active" ? "" : undefined);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
   const isListed = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
@@ -59,14 +68,65 @@ export async function listOwners(
           and (i.expires_at is null or i.expires_at > ${db.now()})
       ) as items,
       t.threads, t.last_activity_at as "lastActivityAt"
-    from (select * from ${schema}.owner o where ${isListed} order by o.id limit ${limit}) o
+    from (
+      ${search === undefined ? sql`select * from ${schema}.owner o where ${isListed} order by o.id limit ${limit}` : latestFound(db, which, isListed, search, limit)}
+    ) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
       from ${schema}.thread t where t.owner_ref = o.id
     ) t
-    order by o.id`);
+    order by ${search === undefined ? sql`o.id` : sql`o.begins desc, t.last_activity_at desc nulls last, o.id desc`}`);
   const rows = await asListed({ tenantId }, list);
   return rows.map(({ tenant_id, user_id, app_id, ...owner }) => {
     return { scope: scopeOf({ tenant_id, user_id, app_id }), ...owner };
   });
+}
+
+/** Matches whose last activity is looked up. */
+const mostMatches = 1_000;
+
+/**
+ * The owners `o` with `search` in their id, as rows with `begins`: whether the id begins with it.
+ * The latest active ones of each, at most `limit` together.
+ */
+function latestFound(
+  { schema }: Connection,
+  which: "users" | "apps",
+  isListed: Sql,
+  search: string,
+  limit: number,
+): Sql {
+  const id = sql`(left(lower(o.${raw(which === "users" ? "user_id" : "app_id")}), ${raw(String(mostIdCharacters))}) collate "C")`;
+  const wanted = sql`lower(${search}::text)`;
+  const owners = (where: Sql) => sql`
+        (
+          select o.id, ${id} as name from ${schema}.owner o
+          where ${isListed} and ${where} order by ${id} limit ${mostMatches}
+        )`;
+  const candidates =
+    search === ""
+      ? sql`
+        (
+          select t.owner_ref as id, true as begins, max(t.last_activity_at) as at
+          from ${schema}.thread t group by t.owner_ref order by at desc limit ${mostMatches}
+        )
+        union all
+        (select o.id, true, null from ${schema}.owner o where ${isListed} order by o.id desc limit ${limit})`
+      : sql`
+        select f.id, f.name >= ${wanted} and f.name < ${wanted} || e'\\U0010FFFF' as begins, (
+          select max(t.last_activity_at) from ${schema}.thread t where t.owner_ref = f.id
+        ) as at
+        from (
+          ${owners(sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\\U0010FFFF'`)}
+          union all
+          ${owners(sql`strpos(${id}, ${wanted}) > 1`)}
+        ) f`;
+  return sql`
+      select o.*, c.begins from (
+        select c.id, bool_or(c.begins) as begins, max(c.at) as at from (${candidates}
+        ) c
+        group by c.id
+      ) c
+      join ${schema}.owner o on o.id = c.id and ${isListed}
+      order by c.begins desc, c.at desc nulls last, o.id desc limit ${limit}`;
 }

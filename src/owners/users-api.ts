@@ -4,7 +4,8 @@ import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 /** Users with data. For operators: no agent may reach it. */
 export interface UsersApi {
   /**
-   * Lists the users of one tenant or of all, oldest first, in pages of `limit`.
+   * Lists the users of one tenant or of all, oldest first, in pages of `limit`; with `search`, those
+   * with it in their id, the latest active first.
    * @example
    * ```ts
    * for (const { scope } of await memory.users.list({ limit: 100 })) console.log(scope.userId);

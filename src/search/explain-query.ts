@@ -12,6 +12,7 @@ import {
   hitsWithinBudget,
   type MemoryBullet,
 } from "./answer-query.js";
+import { matchedWords } from "./matched-words.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery } from "./query-memories.js";
 import {
@@ -64,7 +65,11 @@ export interface Explanation {
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   /** Ranks count from 1. */
-  readonly hits: readonly (RankedHit & { readonly rank: number })[];
+  readonly hits: readonly (RankedHit & {
+    readonly rank: number;
+    /** Words of its text that match the question, as it spells them. */
+    readonly matched: readonly string[];
+  })[];
   /** Best first; at most 50, then 20 inactive ones. */
   readonly omitted: readonly OmittedMemory[];
 }
@@ -107,6 +112,9 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     omitted.push(notSelected(each, query, deps));
   // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
+  const hits = best.filter(isShown);
+  const texts = hits.map(({ memory }) => memory.text);
+  const matched = await matchedWords(deps.db, search.scope, { question: query.text, texts });
   const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
   const floor = question.vector ? floors.besideVector : floors.byWords;
   const embedded = question.vector !== null;
@@ -115,7 +123,9 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     question: { text: query.text, lexemes, embedded, lacksEmbeddings, broad: isBroad },
     floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
-    hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
+    hits: hits.map((hit, index) => {
+      return { ...hit, rank: index + 1, matched: matched[index]?.question ?? [] };
+    }),
     omitted: [...bestOmitted.slice(0, maxOmitted), ...inactive],
   };
 }

@@ -1,4 +1,5 @@
 import { dayMs } from "../clock.js";
+import type { ScoreSignal } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
   nearness,
@@ -80,7 +81,7 @@ export interface RankedFor extends Pick<Question, "spans" | "isNamed" | "floorFa
   readonly vector: { readonly space: { readonly unrelated: UnrelatedSimilarity | null } } | null;
 }
 
-export const noParts = {
+export const noParts: Readonly<Record<ScoreSignal, number>> = {
   words: 0,
   vector: 0,
   /** The question's words in its source messages. */
@@ -100,7 +101,7 @@ export const noParts = {
 };
 
 /** What each feature adds to a score, which is their sum. */
-export type ScoreParts = Readonly<typeof noParts>;
+export type ScoreParts = typeof noParts;
 
 export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
@@ -110,7 +111,7 @@ export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 export const rankMemories = (
   candidates: readonly MemoryCandidate[],
   question: RankedFor,
-): MemoryHit[] => withoutParts(rankWeighed(weighMemories(candidates, question), question));
+): RankedHit[] => rankWeighed(weighMemories(candidates, question), question);
 
 export const withoutParts = (hits: readonly RankedHit[]): MemoryHit[] =>
   hits.map(({ parts: _, ...hit }) => hit);

@@ -165,6 +165,24 @@ function identifierParts(identifier: string): string[] {
 export const isPictures = (terms: string): boolean =>
   /\p{Extended_Pictographic}|\p{Regional_Indicator}/u.test(terms) && !hasWords(terms);
 
+const spelledWord = /[\p{L}\p{M}\p{N}]+(?:[.@/\\:_'’-]+[\p{L}\p{M}\p{N}]+)*/gu;
+const partOfWord = /[\p{L}\p{M}\p{N}]+/gu;
+
+/**
+ * The words of a text as it spells them, once each, with the parts of identifiers; pairs of
+ * characters in scripts without spaces.
+ */
+export function spelledWords(text: string): string[] {
+  const words = new Set<string>();
+  for (const [word] of text.matchAll(spelledWord)) {
+    for (const part of [word, ...(word.match(partOfWord) ?? [])])
+      if (part.search(unsegmented) < 0) words.add(part);
+    for (const [run] of word.matchAll(unsegmented))
+      for (const pair of pairsOf(run)) words.add(pair);
+  }
+  return [...words];
+}
+
 const ideograph = /\p{Script=Han}/u;
 
 function pairsOf(run: string): string[] {

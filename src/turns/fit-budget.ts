@@ -189,9 +189,9 @@ function fittingMemories(
       return lineFor(line.part, { ...line.found, memory } as MemoryHit, timeZone);
     };
     const longest = line.memory.text.length - 1;
-    if (longest < shortestCut) continue;
+    if (longest < minCutCharacters) continue;
     const fits = (characters: number) => tokensWith(line, cut(characters)) <= budgetTokens;
-    const characters = mostThatFit(shortestCut, longest, fits);
+    const characters = mostThatFit(minCutCharacters, longest, fits);
     if (characters !== null) takes(line, cut(characters));
   }
   // The notice of omitted memories changes its length with the count.
@@ -209,4 +209,4 @@ function fittingMemories(
 }
 
 /** Shorter cuts say nothing. */
-const shortestCut = 40;
+const minCutCharacters = 40;

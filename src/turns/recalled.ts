@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { BlockPart } from "../conversation/shown-turns.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import type { MemoryHit } from "../search/rank-memories.rule.js";
+import type { RankedHit } from "../search/rank-memories.rule.js";
 import type { RecallMode } from "../search/retrieval-options.js";
 import type { RecalledChange, RecalledConsent, UnreadMessage } from "./find-recall.js";
 
@@ -10,9 +10,9 @@ export interface RecalledMemories {
   /** Always shown: pinned memories, then slots and statements, most important first. */
   readonly profile: readonly MemoryItem[];
   /** Matches, best first; insights last, as in all parts. */
-  readonly relevant: readonly MemoryHit[];
+  readonly relevant: readonly RankedHit[];
   /** Compressed earlier turns that match, best first. */
-  readonly episodes: readonly MemoryHit[];
+  readonly episodes: readonly RankedHit[];
   /** Linked to the best matches. */
   readonly related: readonly MemoryItem[];
   /** Fallback memories within the budget: most important first, then latest. */

@@ -3,7 +3,7 @@ import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
 import {
   type MemoryCandidate,
-  type MemoryHit,
+  type RankedHit,
   rankMemories,
   withRelated,
 } from "../search/rank-memories.rule.js";
@@ -110,13 +110,13 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
 /** As many of `hits` as fit: those that are always shown by id, matches, and episodes. */
 function chooseHits(
   { topK, topEpisodes }: RetrievalOptions,
-  hits: readonly MemoryHit[],
+  hits: readonly RankedHit[],
   always: ReadonlySet<string>,
   hasRoom: (memory: MemoryItem) => boolean,
 ) {
   const asked: string[] = [];
-  const relevant: MemoryHit[] = [];
-  const episodes: MemoryHit[] = [];
+  const relevant: RankedHit[] = [];
+  const episodes: RankedHit[] = [];
   for (const hit of hits) {
     const { memory } = hit;
     if (always.has(memory.id)) {
@@ -147,7 +147,7 @@ function fittingHits(
   { config, clock }: SearchRuntime,
   asked: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
-): MemoryHit[] {
+): RankedHit[] {
   const { threshold, maxEpisodeDistance } = config.retrieval;
   const leastEpisode =
     maxEpisodeDistance === undefined
@@ -165,7 +165,7 @@ function fittingHits(
   }
   const question = { ...asked, now: clock(), threshold };
   const found = rankMemories(others, question);
-  const isEpisode = ({ memory }: MemoryHit) => memory.kind === "episode";
+  const isEpisode = ({ memory }: RankedHit) => memory.kind === "episode";
   const episodes = [
     ...found.filter(isEpisode),
     ...rankMemories(near, { ...question, threshold: threshold ?? 0 }),

@@ -1,5 +1,11 @@
-import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
+import {
+  blockParts,
+  type ScoreSignal,
+  type ShownContext,
+  type ShownNews,
+} from "../conversation/shown-turns.js";
 import { bestSimilarity } from "../memories/item/memory.js";
+import type { ScoreParts } from "../search/rank-memories.rule.js";
 import { planPrompt } from "./memory-block.js";
 import { type Additions, ofPart, type Recalled, type ShownMemory, shownIn } from "./recalled.js";
 
@@ -21,6 +27,9 @@ export function shownBy(recalled: Recalled): ShownContext {
     memoryIds: [...memoryIds],
     parts: { ...parts, told: told.map(({ memoryId }) => memoryId) },
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
+    scoreParts: Object.fromEntries(
+      found.map(({ memory: { id }, parts }) => [id, signalsOf(parts)]),
+    ),
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
     summaryId: summary?.id ?? null,
@@ -29,6 +38,16 @@ export function shownBy(recalled: Recalled): ShownContext {
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
     ...(news && { news }),
   };
+}
+
+/** The parts that are not 0, in steps of 0.001. */
+function signalsOf(parts: ScoreParts): Partial<Record<ScoreSignal, number>> {
+  const rounded = Object.entries(parts).map(
+    ([name, part]) => [name, Math.round(part * 1_000)] as const,
+  );
+  return Object.fromEntries(
+    rounded.filter(([, steps]) => steps !== 0).map(([name, steps]) => [name, steps / 1_000]),
+  );
 }
 
 function idsOf(shown: readonly ShownMemory[]) {

@@ -38,12 +38,20 @@ describe("threads.shown", () => {
     expect(others).toEqual([]);
     expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, omitted: 0 });
     expect(first?.memories).toEqual([
-      { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null, ...made },
+      {
+        id: tea?.id,
+        part: "profile",
+        text: "The user drinks green tea.",
+        score: null,
+        scoreParts: null,
+        ...made,
+      },
       {
         id: chess?.id,
         part: "relevant",
         text: "The user plays chess.",
         score: expect.any(Number),
+        scoreParts: expect.objectContaining({ words: expect.any(Number) }),
         ...made,
       },
     ]);
@@ -179,6 +187,7 @@ describe("threads.shown", () => {
     const [turn] = await memory.threads.shown(mine);
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [
+      { scoreParts: { [ids[0] ?? ""]: Object.fromEntries([["secret", 1]]) } },
       { parts: { relevant: ["nope"] } },
       { omitted: 9e12 },
       { block: "text" },

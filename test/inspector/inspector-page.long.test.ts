@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     for (const key of ["j", "j", "ArrowDown"]) await page.keyboard.press(key);
     await page.locator("article.selected", { hasText: "Where could we sail" }).waitFor();
     await beside
-      .getByText(/fits: Sails|as before/)
+      .getByText(/fits by .*Sails|as before/)
       .first()
       .waitFor();
     await beside.getByText(/^A cache had \d+% of it/).waitFor();

@@ -27,6 +27,12 @@ describe("unfinished background work", () => {
       },
     ]);
 
+    const ofOne = { tenantId: "tenant 1", userId: "user 1" };
+    expect((await memory.jobs.list({ scope: ofOne })).map(({ threadId }) => threadId)).toEqual([
+      ...["thread of user 1", "thread of user 1"],
+    ]);
+    for (const scope of [{ userId: "user 1" }, { ...ofOne, appId: "shop" }, { appId: "shop" }])
+      expect(await memory.jobs.list({ scope })).toEqual([]);
     const table = `"${db.schema}".work`;
     await db.pool.query(
       `update ${table} set attempts = 2, error = 'no answer', retry_at = now() + interval '1 hour' where kind = 'facts'`,

@@ -70,6 +70,10 @@ describe("revisions", () => {
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
     const [first] = await memory.memories.add({ scope, memories: drafts });
     await memory.memories.remove({ scope, id: first!.id! });
+    const { changes: all } = await memory.changes.list({ scope, since: 0 });
+    expect(all.filter(({ memoryId }) => memoryId === first!.id).map(({ line }) => line)).toEqual(
+      Array(2).fill("[Knowledge] (no longer kept)"),
+    );
     const page = await memory.changes.list({ scope, limit: 2, since: 1 });
     expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }], nextCursor: 3 });
     expect(

@@ -36,6 +36,14 @@ beforeAll(async () => {
 });
 
 describe("lists for operators", () => {
+  it("Operators count the memories of one user, one tenant or all, whatever the page shows", async () => {
+    const memory = db.memory();
+    expect(await memory.memories.count({ tenantId: "acme" })).toBe(2);
+    expect(await memory.memories.count({ states: ["active", "quarantined"] })).toBe(9);
+    expect(await memory.memories.count({ scope: { userId: "cleo" }, contains: "BEES" })).toBe(1);
+    expect(await memory.memories.count({ scope: { userId: "nobody" } })).toBe(0);
+  });
+
   it.each(["consents", "quarantine"] as const)(
     "Operators list the %s of one tenant or of all in pages, without naming a user",
     async (what) => {

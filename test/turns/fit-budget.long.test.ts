@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
+import { noParts } from "../../src/search/rank-memories.rule.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { fitBudget } from "../../src/turns/fit-budget.js";
 import { blockTokens, memoryBlock } from "../../src/turns/memory-block.js";
@@ -44,6 +45,7 @@ const hit = (kind: MemoryKind) =>
     similarity: 0.5,
     score: 0.5,
     reason: "same words",
+    parts: noParts,
   }));
 const many = <Value>(value: fc.Arbitrary<Value>, most: number) =>
   fc.array(value, { maxLength: most });

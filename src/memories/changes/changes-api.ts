@@ -10,7 +10,7 @@ import {
   uuidOf,
 } from "../../scope/scope-predicates.js";
 import { pageRowsField } from "../../text/parse-input.js";
-import type { ChangeEvent, HistoryEvent } from "./memory-change.js";
+import { type ChangeEvent, type HistoryEvent, wordlessLine } from "./memory-change.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {
@@ -48,7 +48,7 @@ export interface Change {
   readonly event: ChangeEvent;
   readonly memoryId: string;
   readonly category: string;
-  /** Its line in the delta header, without the sign. */
+  /** Its line in the delta header, without the sign; without words once the memory was removed. */
   readonly line: string;
   readonly at: Date;
 }
@@ -104,10 +104,14 @@ export function createChangesApi(db: Connection): ChangesApi {
         Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
       >(sql`
         select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
-          c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
+          c.event, c.memory_id as "memoryId", c.category, c.created_at as at,
+          case when c.is_gone and c.event <> 'merged' then ${wordlessLine} else c.line end as line
         from ${db.schema}.owner o
         left join lateral (
-          select * from ${db.schema}.change_log c
+          select c.*, not exists (
+              select from ${db.schema}.memory m where m.id = c.memory_id and m.state <> 'soft_deleted'
+            ) as is_gone
+          from ${db.schema}.change_log c
           where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
           order by c.rev limit ${limit}
         ) c on true

@@ -69,7 +69,7 @@ export type ChangeEvent = (typeof changeEvents)[number];
 
 const erasedText = "(no longer kept)";
 
-/** SQL for the line of a purged memory: `changeLine` of "deleted". */
+/** SQL for the line of a memory that is gone: `changeLine` of "deleted". */
 export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${erasedText}::text))`;
 
 const maxToldCharacters = 160;

@@ -89,6 +89,11 @@ export const listingSchema = z.strictObject({
   after: z.string().optional(),
 });
 
+export const countingSchema = listingSchema.omit({ sort: true, limit: true, after: true });
+
+/** Which memories are counted. */
+export type MemoryCounting = Omit<MemoryListing, "sort" | "limit" | "after">;
+
 export interface MemoryListing extends Omit<z.input<typeof listingSchema>, "scope"> {
   /** @default everybody's, for operators */
   readonly scope?: Scope | undefined;
@@ -158,6 +163,25 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
     await requireEnd(db, bookmark(db, listing.after), scope ? belongsTo(db, scope, "m") : isOwned);
   }
   return memories;
+}
+
+/** Beyond it, a total is "more than". */
+const mostCounted = 10_000;
+
+/** How many `listMemories` would list on all pages; `mostCounted + 1` for more than `mostCounted`. */
+export async function countMemories(db: Connection, listing: MemoryCounting): Promise<number> {
+  const { scope, tenantId } = listing;
+  const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
+  const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::int as count
+    from (
+      select 1 from ${owners} (
+        select 1 from ${db.schema}.memory m where ${isOwned} and ${listed(db, listing)} limit ${mostCounted + 1}
+      ) m
+      limit ${mostCounted + 1}
+    ) m`);
+  return row?.count ?? 0;
 }
 
 function sortColumn(sort: MemorySort, row = "m"): Sql {

@@ -1,0 +1,80 @@
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { hasChromium } from "../support/chromium.js";
+import { useInspectedPage } from "./inspected-page.js";
+
+describe.skipIf(!hasChromium)("whose memory the inspector shows", () => {
+  const inspected = useInspectedPage();
+  const { open } = inspected;
+  let memory: Memory;
+  let page: Page;
+  beforeEach(() => {
+    ({ memory, page } = inspected);
+  });
+
+  it("Failed and due work is that of whom one looks at, else headed as everybody's", async () => {
+    await open("waiting");
+    await page.getByRole("heading", { name: "Failed work of everybody 1" }).waitFor();
+    await open("waiting?user=ana");
+    const failed = page.getByRole("region", { name: "Failed work of ana" });
+    await failed.getByText("None.").waitFor();
+    await open("waiting?user=miguel&app=coach");
+    await page.getByRole("heading", { name: "Failed work of miguel / coach 1" }).waitFor();
+    await open("overview?user=ana");
+    await page.getByRole("heading", { name: "Learned last" }).waitFor();
+    await page.getByText("The user's preferred name is Anita.").first().waitFor();
+    expect(await page.getByText("half-marathon").count()).toBe(0);
+  });
+
+  it("A user is found among hundreds by a part of the id, and an unknown id is said to be unknown", async () => {
+    await Promise.all(
+      Array.from({ length: 120 }, (_, at) =>
+        memory.memories.add({ scope: { userId: `guest-${at}` }, memories: { text: "Knits." } }),
+      ),
+    );
+    for (const userId of ["zora.first", "zora.last@customer.example", "li-zora"])
+      await memory.memories.add({ scope: { userId }, memories: { text: "Paints." } });
+    await open("overview");
+    await page.getByRole("button", { name: "Whose: everyone" }).click();
+    await page.getByLabel("User or app").fill("zora");
+    await page.keyboard.press("Enter");
+    await page.getByText("No such user or app. 2 begin with zora:").waitFor();
+    await page
+      .locator(".owners")
+      .getByRole("link", { name: /^li-zora/ })
+      .waitFor();
+    await page
+      .locator(".owners")
+      .getByRole("link", { name: /^zora.last/ })
+      .click();
+    await page.getByRole("heading", { name: "zora.last@customer.example" }).waitFor();
+    await open("overview?user=nobody-at-all");
+    await page.getByText("No such user or app.").waitFor();
+  });
+
+  it("A list of memories says which rows of how many it shows, page by page", async () => {
+    const scope = { userId: "petra" };
+    await memory.memories.add({
+      scope,
+      memories: Array.from({ length: 143 }, (_, at) => ({ text: `Has visited town ${at}.` })),
+    });
+    await open("memories?user=petra");
+    await page.getByText("1 to 60 of 143").waitFor();
+    await page.getByRole("button", { name: "Next page" }).click();
+    await page.getByText("61 to 120 of 143").waitFor();
+    await page.getByRole("button", { name: "First page" }).click();
+    await page.getByText("1 to 60 of 143").waitFor();
+  });
+
+  it("What was removed stands in the list of changes without its words", async () => {
+    const scope = { userId: "olga" };
+    await memory.memories.add({ scope, memories: { text: "Owes her landlord two rents." } });
+    const [debt] = await memory.memories.list({ scope });
+    await open("changes?user=olga");
+    await page.getByText("Owes her landlord").waitFor();
+    await memory.memories.remove({ scope, id: debt?.id ?? "" });
+    await page.getByText("(no longer kept)").nth(1).waitFor();
+    expect(await page.getByText("landlord").count()).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+it("A search finds users by a beginning or a part of their id, those that begin with it and the latest active first", async () => {
+  let now = new Date("2031-01-01T00:00:00Z");
+  const memory = db.memory({ clock: () => now });
+  const ids = ["Zoe.last@customer.example", "zoezoe", "ana%zoe_", "ben", `${"z".repeat(3_000)}`];
+  for (const userId of ids) {
+    now = new Date(now.getTime() + 60_000);
+    const messages = [new HumanMessage("Hello.")];
+    await memory.record({
+      scope: { userId },
+      threadId: `thread of ${userId.slice(0, 40)}`,
+      messages,
+    });
+  }
+  await memory.memories.add({ scope: { userId: "zoe.silent" }, memories: { text: "Knits." } });
+  await memory.memories.add({ scope: { appId: "zoe-app" }, memories: { text: "Opens at nine." } });
+  const found = async (search: string, limit = 100) => {
+    const users = await memory.users.list({ search, limit });
+    return users.map(({ scope }) => scope.userId?.slice(0, 30));
+  };
+  expect(await found("ZOE")).toEqual([
+    ...["zoezoe", "Zoe.last@customer.example", "zoe.silent", "ana%zoe_"],
+  ]);
+  expect(await found("%")).toEqual(["ana%zoe_"]);
+  expect(await found("zzzz")).toEqual(["z".repeat(30)]);
+  expect(await found("nobody")).toEqual([]);
+  const latest = await memory.users.list({ sort: "active", limit: 2 });
+  expect(latest.map(({ scope }) => scope.userId?.slice(0, 3))).toEqual(["zzz", "ben"]);
+  expect((await memory.apps.list({ search: "zoe" })).map(({ scope }) => scope)).toEqual([
+    { appId: "zoe-app" },
+  ]);
+  expect(await memory.users.list({ search: "zoe", tenantId: "other" })).toEqual([]);
+});
