@@ -18,7 +18,7 @@ export interface Failure {
   readonly isFinal?: boolean;
 }
 
-const mostOutputCharacters = 100_000;
+const maxOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
   const { cause } = Object(error) as { readonly cause?: unknown };
@@ -30,7 +30,7 @@ export function toFailure(error: unknown): Failure {
         ? "LEASE_LOST"
         : "UNEXPECTED",
     message: errorLine(error),
-    output: unusable && storable(unusable.output.slice(0, mostOutputCharacters)),
+    output: unusable && storable(unusable.output.slice(0, maxOutputCharacters)),
     isFinal: unusable?.isRefusal === true,
   };
 }
@@ -119,7 +119,7 @@ export async function putOff<Found extends LoadedWork>(
 }
 
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
-const shortestWaitMs = 1_000;
+const minWaitMs = 1_000;
 
 async function tryAgain<Found extends LoadedWork>(
   deps: JobRuntime,
@@ -128,10 +128,7 @@ async function tryAgain<Found extends LoadedWork>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of.policy;
-  const waitMs = Math.max(
-    work ? 0 : shortestWaitMs,
-    retryDelayMs(claim.attempt, tries.retryDelayMs),
-  );
+  const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
   const retryMs = isLast ? null : waitMs;
   await deps.db.transaction(async (tx) => {
     await failWork(tx, claim, { error: failure.message, retryMs });
