@@ -94,7 +94,7 @@ export async function takeWork(
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`
     update ${db.schema}.work
-    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null, error = null,` : empty} ${taken}
+    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null, error = null, output = null,` : empty} ${taken}
     where ${isOf(key)} and ${lease === undefined ? isDue(db) : sql`lease = ${lease} and lease_until is not null`}
     returning id, lease, attempts, done_until`,
     { prepare: true },
@@ -143,7 +143,7 @@ export async function completeWork(
   also?: Sql,
 ): Promise<void> {
   const doneAt = at === null ? empty : sql`done_at = ${at ? sql`${at}::timestamptz` : db.now()},`;
-  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null, due_since = null
+  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, output = null, lease_until = null, due_since = null
     ${more ? sql`, retry_at = least(retry_at, ${db.now()})` : empty}`;
   await setHeld(db, claim, set, also);
 }
@@ -195,10 +195,22 @@ export async function deferWork(db: Connection, claim: Claim, until: Date): Prom
 export async function failWork(
   db: Connection,
   claim: Claim,
-  { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
+  {
+    error,
+    output,
+    retryMs,
+  }: {
+    readonly error: string;
+    readonly output: string | null;
+    readonly retryMs: number | null;
+  },
 ): Promise<void> {
   const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
-  await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
+  await setHeld(
+    db,
+    claim,
+    sql`error = ${error}, output = ${output}, retry_at = ${retryAt}, lease_until = null`,
+  );
 }
 
 interface GivenUp {
