@@ -2,12 +2,12 @@
 export type Clock = () => Date;
 
 /** Longest wait of Node's timers: 2³¹ − 1 ms, some 25 days. Node takes longer ones for 1 ms. */
-export const longestTimerMs = 2_147_483_647;
+export const maxTimerMs = 2_147_483_647;
 
 export const dayMs = 86_400_000;
 
 /** A hundred years: limits spans, so that dates stay within their range. */
-export const longestSpanMs = 3_155_760_000_000;
+export const maxSpanMs = 3_155_760_000_000;
 
 const form =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,6})?(?:Z|([+-])(0\d|1[0-5]):([0-5]\d)(?::([0-5]\d))?)$/;

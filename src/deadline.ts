@@ -1,4 +1,4 @@
-import { longestTimerMs } from "./clock.js";
+import { maxTimerMs } from "./clock.js";
 import { MemoryError } from "./errors.js";
 
 /**
@@ -19,7 +19,7 @@ export function inTime<Result>(
       () => {
         turn = setImmediate(refuse);
       },
-      Math.min(timeoutMs, longestTimerMs),
+      Math.min(timeoutMs, maxTimerMs),
     );
   });
   return Promise.race([answer, deadline]).finally(() => {

@@ -69,8 +69,8 @@ export const defaultLogger: Logger = {
 };
 
 /** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
-const mostLogCharacters = 1_000;
-const mostErrorCharacters = 500;
+const maxLogCharacters = 1_000;
+const maxErrorCharacters = 500;
 
 /**
  * `logger` with each message on one line of at most 1,000 characters, since ids could forge further
@@ -78,7 +78,7 @@ const mostErrorCharacters = 500;
  */
 export const lineLogger = (logger: Logger): Logger =>
   atEachLevel((level, message, fields) => {
-    const line = logLine(message, mostLogCharacters);
+    const line = logLine(message, maxLogCharacters);
     // `console` would print `undefined`.
     if (fields) logger[level](line, fields);
     else logger[level](line);
@@ -89,7 +89,7 @@ export const lineLogger = (logger: Logger): Logger =>
  * the kind.
  */
 export function errorLine(error: unknown): string {
-  if (MemoryError.is(error)) return logLine(error.message, mostErrorCharacters);
+  if (MemoryError.is(error)) return logLine(error.message, maxErrorCharacters);
   return `unexpected ${errorKind(error)}${throwPlace(error)}`;
 }
 

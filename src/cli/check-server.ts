@@ -109,7 +109,7 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
 }
 
 /** Leases and expiry compare times of several machines, in minutes. */
-const mostSkewMs = 5_000;
+const maxSkewMs = 5_000;
 
 /** What pg takes for a pool unless told otherwise. */
 const poolSize = 10;
@@ -142,7 +142,7 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
     isReadOnly
       ? warn("database", server, "Connect to the primary for writes.")
       : ok("database", server),
-    Math.abs(aheadMs) > mostSkewMs
+    Math.abs(aheadMs) > maxSkewMs
       ? warn("clock", skew, "Synchronise both, by NTP.")
       : ok("clock", "The server's agrees with this machine's."),
     most - open < poolSize

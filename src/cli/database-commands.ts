@@ -87,7 +87,7 @@ export const reembedCommand: CliCommand = {
 };
 
 /** Each pass may make more work due. */
-const mostReembedPasses = 100;
+const maxReembedPasses = 100;
 
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
@@ -98,7 +98,7 @@ export const upkeepCommand: CliCommand = {
   async run(flags: MemoryFlags) {
     let pieces = 0;
     await useMemory(flags, async (memory) => {
-      for (let pass = 0; pass < mostReembedPasses; pass++) {
+      for (let pass = 0; pass < maxReembedPasses; pass++) {
         const due = await memory.upkeep();
         await memory.idle();
         pieces += due;

@@ -1,12 +1,12 @@
 import type { Memory } from "../memory.js";
 
 /** Enough for a turn's calls, which take a second; an import, which takes an hour, is cut off. */
-const mostWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 type Call = (...args: unknown[]) => unknown;
 
 /** Makes `close` wait for running calls, at most `waitMs`. */
-export function closeAfterCalls(memory: Memory, waitMs = mostWaitMs): Memory {
+export function closeAfterCalls(memory: Memory, waitMs = maxWaitMs): Memory {
   const running = new Set<Promise<unknown>>();
   const tracked = (result: unknown) => {
     if (!(result instanceof Promise)) return result;

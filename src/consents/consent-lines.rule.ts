@@ -22,11 +22,13 @@ export function consentLine({
 
 /** Each line starts with the id prefix that the consent tool accepts. */
 export function consentLines(consents: readonly PendingConsent[]): string[] {
-  return consents.map((consent) => `${consent.id.slice(0, shortestId)}: ${consentLine(consent)}`);
+  return consents.map(
+    (consent) => `${consent.id.slice(0, minIdCharacters)}: ${consentLine(consent)}`,
+  );
 }
 
 /** Characters of an id prefix: shorter ones may collide. */
-export const shortestId = 8;
+export const minIdCharacters = 8;
 
 function short(text: string): string {
   return clipped(onOneLine(text), maxLineCharacters);

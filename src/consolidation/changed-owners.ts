@@ -5,7 +5,7 @@ import { everyMs } from "./consolidation-options.js";
 import { dailyTimes } from "./daily-time.rule.js";
 
 /** Later runs, an hour apart, find the others, mostly before they are due. */
-export const mostMarked = 10_000;
+export const maxMarked = 10_000;
 
 /** Schedules changed owners at their tenant's next time; tenants take turns. */
 export async function markChangedOwners(db: Connection, limit: number): Promise<void> {

@@ -25,7 +25,7 @@ export const everyMs = dayMs;
  * Per owner and run: 15 to 40 calls, since a pair takes at least two votes, and five before a
  * memory is hidden.
  */
-export const mostPairs = 50;
+export const maxPairs = 50;
 /** With many more, models confuse them. */
 export const pairsPerCall = 8;
 /** An unchanged pair is compared again only after this time. */

@@ -1,5 +1,5 @@
 import { defineWork } from "../jobs/define-work.js";
-import { markChangedOwners, mostMarked } from "./changed-owners.js";
+import { markChangedOwners, maxMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
 import { type ConsolidationWork, loadConsolidation, type VotedPair } from "./load-consolidation.js";
@@ -33,7 +33,7 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         op: "merge",
         waits: true,
       },
-      mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, mostMarked) },
+      mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, maxMarked) },
       fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
       steps: {
         // Pairs of similar memories without votes, if the day has tokens left.

@@ -15,7 +15,7 @@ import {
   type StoredMemory,
   type StoredPair,
 } from "./choose-pairs.rule.js";
-import { type ConsolidationRuntime, mostPairs } from "./consolidation-options.js";
+import { type ConsolidationRuntime, maxPairs } from "./consolidation-options.js";
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
@@ -27,7 +27,7 @@ const freshMs = 3 * dayMs;
 const recentMs = 90 * dayMs;
 /** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
-const mostUsedRank = 0.9;
+const maxUsedRank = 0.9;
 
 /**
  * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently
@@ -66,7 +66,7 @@ export async function findPairs(
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, ownerRef, fingerprints);
   const pairs = open.filter((_, index) => !compared.has(fingerprints[index] ?? ""));
-  return { pairs: pairs.slice(0, mostPairs), more: pairs.length > mostPairs };
+  return { pairs: pairs.slice(0, maxPairs), more: pairs.length > maxPairs };
 }
 
 /** With its figures, which only questions measure; null without embeddings, and in an outage. */
@@ -95,7 +95,7 @@ async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[
     ) m
     where m.updated_at > ${ago(recentMs)} and (
       m.updated_at > ${ago(freshMs)} or m.importance >= ${importantFrom}
-        or (m.access_count > 0 and m.used >= ${mostUsedRank})
+        or (m.access_count > 0 and m.used >= ${maxUsedRank})
     )
     order by m.updated_at desc, m.ref desc limit ${maxSearched}`);
   return rows.map(({ ref }) => ref);

@@ -24,11 +24,11 @@ const effects = {
 const neededLead = { hide: 5, leave: 2 };
 
 /** An undecided pair is left after this many votes. */
-const mostVotes = 11;
+const maxVotes = 11;
 
 export function needsVote(votes: readonly PairVote[]): boolean {
   return (
-    votes.length < mostVotes &&
+    votes.length < maxVotes &&
     leadOf(votes, "leave") < neededLead.leave &&
     agreedEffect(votes) === null
   );

@@ -67,7 +67,7 @@ export function presetConstants(
 export type ReadLimits = Readonly<ReturnType<typeof readLimits>>;
 
 /** Of the longest tokens: recent messages are never cut below their bound in tokens. */
-const mostBytesPerToken = 8;
+const maxBytesPerToken = 8;
 
 /** The gap (messages without a summary) may always hold twice what a summary waits for. */
 export function readLimits({
@@ -94,7 +94,7 @@ export function readLimits({
         : Math.ceil(context.tailTokens * summaryShare) * bytesPerToken,
     cacheMs: context.cacheMs,
     recentMessages: keepRecentMessages,
-    recentBytes: keepRecentTokens * mostBytesPerToken,
+    recentBytes: keepRecentTokens * maxBytesPerToken,
     gapMessages: Math.max(context.maxGapMessages, awaited),
     gapBytes: Math.max(context.maxGapTokens, 2 * afterTokens) * bytesPerToken,
   };

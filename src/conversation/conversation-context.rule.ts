@@ -1,5 +1,5 @@
 /** Longest summarised turn that is shown again; of a longer one, only the question. */
-export const mostTurnMessages = 50;
+export const maxTurnMessages = 50;
 
 export interface ContextSources<Item> {
   readonly gap: readonly Item[];
@@ -34,7 +34,7 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   const turn =
     asked < 0 ? lastTurn.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
   if (!turn.some(opensTurn)) return shown;
-  return [...(turn.length > mostTurnMessages ? turn.slice(0, 1) : turn), ...shown];
+  return [...(turn.length > maxTurnMessages ? turn.slice(0, 1) : turn), ...shown];
 }
 
 function shownOf<Item>(sources: ContextSources<Item>): Item[] {

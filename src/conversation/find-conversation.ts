@@ -4,7 +4,7 @@ import type { ThreadAddress } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import type { ReadLimits } from "./context-options.js";
-import { mostTurnMessages } from "./conversation-context.rule.js";
+import { maxTurnMessages } from "./conversation-context.rule.js";
 import type { ShownNews, ShownPart } from "./shown-turns.js";
 
 interface ConversationSummary {
@@ -92,7 +92,7 @@ export function conversationRow(
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
-      ${recentMessages}, ${recentBytes}, ${mostTurnMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
+      ${recentMessages}, ${recentBytes}, ${maxTurnMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
     )`;
 }
 
@@ -126,5 +126,5 @@ function lastTurnOf(recent: readonly TranscriptMessage[]): TranscriptMessage[] {
   if (asked < 0) return [];
   const turn = recent.slice(asked);
   const length = (recent.at(-1)?.seq ?? 0) - (recent[asked]?.seq ?? 0) + 1;
-  return length > mostTurnMessages ? turn.slice(0, 1) : turn;
+  return length > maxTurnMessages ? turn.slice(0, 1) : turn;
 }

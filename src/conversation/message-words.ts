@@ -14,7 +14,7 @@ export function wordsOf(message: BaseMessage): string | null {
   return attempt(() => textOfParts(content.filter((part) => attachmentOf(part) === null))) ?? null;
 }
 
-const mostChecks = 10_000;
+const maxChecks = 10_000;
 
 /** Redacting takes long, and a state has the same messages in every turn. */
 const checksOf = new WeakMap<Redactor, Map<string, number>>();
@@ -34,7 +34,7 @@ async function keptCheck(redactor: Redactor, words: string): Promise<number> {
   const known = checks.get(key);
   if (known !== undefined) return known;
   const check = redactedCheck(await redactor.text(words));
-  if (checks.size === mostChecks) checks.clear();
+  if (checks.size === maxChecks) checks.clear();
   checks.set(key, check);
   return check;
 }

@@ -54,7 +54,7 @@ const roles: ReadonlyMap<string, MessageRole> = new Map([
 const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
-const longestIdBytes = 1_000;
+const maxIdBytes = 1_000;
 
 /**
  * A message of an export, already redacted. Its files are lines of text, so that the words of one
@@ -96,10 +96,10 @@ async function newMessageOf(
 
 function messageId({ id }: BaseMessage): string {
   if (id === undefined || id === "") return randomUUID();
-  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return id;
+  if (isStorable(id) && Buffer.byteLength(id) <= maxIdBytes) return id;
   throw new MemoryError(
     "INVALID_INPUT",
-    `A message id must be text of at most ${longestIdBytes} bytes without NUL characters or halves of surrogate ` +
+    `A message id must be text of at most ${maxIdBytes} bytes without NUL characters or halves of surrogate ` +
       `pairs: ${JSON.stringify(id.slice(0, 40))} is not.`,
   );
 }
@@ -110,7 +110,7 @@ function messageId({ id }: BaseMessage): string {
  */
 export function withStorableId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
-  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
+  if (isStorable(id) && Buffer.byteLength(id) <= maxIdBytes) return message;
   const digest = createHash("sha256").update(JSON.stringify(id)).digest("hex");
   return withFields(message, { id: `sha256:${digest}` });
 }

@@ -56,7 +56,7 @@ const maxSimilar = 25;
 const maxWaiting = 20;
 /** What a user's "thanks" may be an answer to: some ten turns. */
 const messagesBefore = 50;
-const mostResults = 10;
+const maxResults = 10;
 const resultCharacters = 4_000;
 /** Mostly none: they matter for retries and late work. */
 const maxRemoved = 500;
@@ -232,7 +232,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       'toolResults', array(
         select left(r.content, ${resultCharacters}) from ${schema}.message r
         where r.thread_ref = t.id and r.seq >= p.seq - ${messagesBefore} and r.seq < p.seq and r.role in ('tool', 'other')
-        order by r.seq desc limit ${mostResults}
+        order by r.seq desc limit ${maxResults}
       )
     ) order by p.seq), '[]') from pending p where p.position <= ${messages}) as messages,
     (select count(*) from pending)::int as pending,

@@ -13,7 +13,7 @@ export interface FactMaterial {
 }
 
 /** A text rests on a source that has half of its words. */
-const leastShare = 0.5;
+const minShare = 0.5;
 /** Characters of a slot's sentence besides its key and value: "The user's favourite … is …". */
 const slotFrameCharacters = 30;
 
@@ -35,7 +35,7 @@ export function originOfWords(
     ...known.map((memory) => ({ ...memory, text: `${memory.text} ${memory.value ?? ""}` })),
   ].filter((other) => {
     const share = wordsFrom(text, other.text);
-    return share >= leastShare && share > said;
+    return share >= minShare && share > said;
   });
   return leastTrusted(provenanceOf("user"), ...others);
 }

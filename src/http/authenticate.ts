@@ -18,7 +18,7 @@ export function createDigest(): (text: string) => Buffer {
 }
 
 /** Shorter tokens can be guessed. */
-const fewestSecretCharacters = 16;
+const minSecretCharacters = 16;
 
 /**
  * Authenticates by fixed bearer tokens, compared in constant time: see `createMemoryApp`.
@@ -28,11 +28,11 @@ const fewestSecretCharacters = 16;
 export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {
   const digest = createDigest();
   const entries = Object.entries(callers).map(([token, caller]) => {
-    if (token.length >= fewestSecretCharacters)
+    if (token.length >= minSecretCharacters)
       return { digest: digest(token), caller: parseCaller(caller) };
     throw new MemoryError(
       "INVALID_INPUT",
-      `A bearer token has fewer than ${fewestSecretCharacters} characters: make one with \`openssl rand -hex 32\`, and check that its environment variable is set.`,
+      `A bearer token has fewer than ${minSecretCharacters} characters: make one with \`openssl rand -hex 32\`, and check that its environment variable is set.`,
     );
   });
   return (request) => {

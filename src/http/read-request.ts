@@ -10,7 +10,7 @@ import { HttpProblem } from "./problem.js";
 /** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
 /** Longest wait for the next piece of a body: a stalled sender holds a connection. */
-const mostIdleMs = 30_000;
+const maxIdleMs = 30_000;
 /** Imports are streamed. */
 export const defaultImportBytes = 1_000_000_000;
 
@@ -109,7 +109,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return;
   const reader = request.body.getReader();
-  const next = () => answerWithin(mostIdleMs, () => reader.read(), "more of the body");
+  const next = () => answerWithin(maxIdleMs, () => reader.read(), "more of the body");
   let bytes = 0;
   try {
     for (let piece = await next(); !piece.done; piece = await next()) {

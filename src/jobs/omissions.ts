@@ -19,7 +19,7 @@ const instruction = `
 Leave out what a user asks to forget or delete, and that the user or the assistant said so.
 Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
 
-const mostForgotten = 100;
+const maxForgotten = 100;
 
 /**
  * What a model must omit from `messages` and earlier texts: memories the user had removed, not
@@ -124,7 +124,7 @@ async function findForgotten(db: Connection, scope: Scope): Promise<ForgottenWor
       select * from ${schema}.history h
       where h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted' and not h.new ? 'by'
         and h.app_id in ('', ${appId})
-      order by h.created_at desc limit ${mostForgotten}
+      order by h.created_at desc limit ${maxForgotten}
     ) h
     left join ${schema}.memory m on m.id = h.memory_id
     where m.state = 'soft_deleted' or m.id is null

@@ -19,7 +19,7 @@ export interface Failure {
   readonly isFinal?: boolean;
 }
 
-const mostOutputCharacters = 100_000;
+const maxOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
   const { cause } = Object(error) as { readonly cause?: unknown };
@@ -32,20 +32,20 @@ export function toFailure(error: unknown): Failure {
         : "UNEXPECTED",
     message: errorLine(error),
     output: unusable
-      ? storable(unusable.output.slice(0, mostOutputCharacters))
+      ? storable(unusable.output.slice(0, maxOutputCharacters))
       : providerText(error),
     isFinal: unusable?.isRefusal === true,
   };
 }
 
-const mostProviderCharacters = 1_000;
+const maxProviderCharacters = 1_000;
 
 /** What the provider said, which may quote the prompt; null for other failures. */
 function providerText(error: unknown): string | null {
   const { cause } = Object(error) as { readonly cause?: unknown };
   if (!MemoryError.is(error, "MODEL_FAILED") || !(cause instanceof Error)) return null;
   // Whatever `redact` is: some quote the key that they refuse.
-  return storable(redactSecrets(cause.message.slice(0, mostProviderCharacters))) || null;
+  return storable(redactSecrets(cause.message.slice(0, maxProviderCharacters))) || null;
 }
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
@@ -132,7 +132,7 @@ export async function putOff<Found extends LoadedWork>(
 }
 
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
-const shortestWaitMs = 1_000;
+const minWaitMs = 1_000;
 
 async function tryAgain<Found extends LoadedWork>(
   deps: JobRuntime,
@@ -141,10 +141,7 @@ async function tryAgain<Found extends LoadedWork>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of.policy;
-  const waitMs = Math.max(
-    work ? 0 : shortestWaitMs,
-    retryDelayMs(claim.attempt, tries.retryDelayMs),
-  );
+  const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
   const retryMs = isLast ? null : waitMs;
   const output = await redactedOutput(deps, failure);
   await deps.db.transaction(async (tx) => {

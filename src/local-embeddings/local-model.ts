@@ -23,10 +23,10 @@ interface Tokenizers {
 export const runtimePackages = ["onnxruntime-node", "@huggingface/tokenizers"] as const;
 
 /** The models read no more of a text. */
-const mostModelTokens = 512;
+const maxModelTokens = 512;
 
 /** 512 tokens of any language are shorter. */
-const mostTextCharacters = 10_000;
+const maxTextCharacters = 10_000;
 
 export type TextKind = keyof LocalModel["prefixes"];
 
@@ -53,9 +53,9 @@ export async function loadLocalModel(source: ModelSource): Promise<EmbedText> {
   });
 
   return async (text, kind) => {
-    const all = tokenizer.encode(model.prefixes[kind] + text.slice(0, mostTextCharacters)).ids;
+    const all = tokenizer.encode(model.prefixes[kind] + text.slice(0, maxTextCharacters)).ids;
     // The last token marks the end of the text.
-    const ids = [...all.slice(0, Math.min(all.length, mostModelTokens) - 1), ...all.slice(-1)];
+    const ids = [...all.slice(0, Math.min(all.length, maxModelTokens) - 1), ...all.slice(-1)];
     const tensor = (value: (id: number) => bigint) =>
       new Tensor("int64", BigInt64Array.from(ids, value), [1, ids.length]);
     const { last_hidden_state: hidden } = await session.run({

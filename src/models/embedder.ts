@@ -227,13 +227,13 @@ function embeddingFailed(cause: unknown, texts: readonly string[], advice = ""):
 }
 
 /** A longer common string may be a quote. */
-const mostInCommon = 11;
+const maxInCommon = 11;
 
 /** The provider's words, unless they quote `texts`: logs have no words of users. */
 function reasonIn(cause: unknown, texts: string): string {
   const reason = cause instanceof Error ? cause.message.slice(0, 200) : "";
-  for (let at = 0; at + mostInCommon < reason.length; at++)
-    if (texts.includes(reason.slice(at, at + mostInCommon + 1))) return "";
+  for (let at = 0; at + maxInCommon < reason.length; at++)
+    if (texts.includes(reason.slice(at, at + maxInCommon + 1))) return "";
   return `: ${reason}`;
 }
 

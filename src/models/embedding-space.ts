@@ -46,7 +46,7 @@ export interface EmbeddingSpace {
 }
 
 /** Dimensions that fit an entry of the index `memory_embedding_near`. */
-const mostIndexed = 1_300;
+const maxIndexedDimensions = 1_300;
 
 type SpaceRow = {
   id: number;
@@ -71,8 +71,8 @@ export async function ensureEmbeddingSpace(
   const { id: ref, extension, mean, spread } = row as SpaceRow;
   const type = raw(`${extension}.halfvec`);
   const product = raw(`operator(${extension}.<#>)`);
-  const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
-  const indexed = dimensions > mostIndexed ? empty : isIndexed;
+  const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${maxIndexedDimensions}`);
+  const indexed = dimensions > maxIndexedDimensions ? empty : isIndexed;
   const unrelated = mean === null || spread === null ? null : { mean, spread };
   return { ref, name, dimensions, type, product, indexed, unrelated };
 }

@@ -3,11 +3,11 @@ import { MemoryError } from "../errors.js";
 import { retryAfterMs, statusOf } from "./provider-error.js";
 
 /** After an outage, work continues within the hour. */
-const longestDelayMs = 3_600_000;
+const maxDelayMs = 3_600_000;
 
 /** Exponential backoff: `firstDelayMs` after the first failed attempt, then doubled. */
 export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
-  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
+  Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 
 /** One failed call may be the fault of its own input. */
 const failuresOfOutage = 2;

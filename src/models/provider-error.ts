@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
 
 /** A provider that asks for a longer wait is called again after an hour. */
-const mostSeconds = 3_600;
+const maxSeconds = 3_600;
 
 /** Fields of the errors of `@langchain/openai`, `@langchain/anthropic` and `@langchain/google`. */
 interface ClientError {
@@ -57,5 +57,5 @@ export function retryAfterMs(error: unknown): number | null {
   const header = headers?.get?.("retry-after") ?? headers?.["retry-after"];
   const [, info] = /"retryDelay":"([\d.]+)s"/.exec(JSON.stringify(data) ?? "") ?? [];
   const seconds = Number(header ?? info);
-  return seconds >= 0 ? Math.min(mostSeconds, Math.max(1, seconds)) * 1_000 : null;
+  return seconds >= 0 ? Math.min(maxSeconds, Math.max(1, seconds)) * 1_000 : null;
 }

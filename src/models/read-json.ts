@@ -7,8 +7,8 @@ const thoughts = /^\s*(?:<think(?:ing)?>|\[THINK\])/i;
 const afterJson = /`{3}\s*$|(?<=[}\]])[^"{}[\]]*$/;
 /** Where JSON begins. Other brackets are prose. */
 const opening = /\{|\[\s{0,9}["{\]]/g;
-const mostOpenings = 1_000;
-const mostNesting = 100;
+const maxOpenings = 1_000;
+const maxNesting = 100;
 
 /**
  * The JSON in a model's answer, whatever is around it, repaired.
@@ -19,10 +19,10 @@ export function jsonIn(text: string, isCut = false): object | undefined {
   const whole = parsed(text);
   if (whole) return whole;
   const answer = text.replace(endOfThoughts, "").replace(afterJson, "");
-  if (thoughts.test(answer) || isDeeper(answer, mostNesting)) return undefined;
+  if (thoughts.test(answer) || isDeeper(answer, maxNesting)) return undefined;
   const found: object[] = [];
   let end = 0;
-  for (const { index } of [...answer.matchAll(opening)].slice(0, mostOpenings)) {
+  for (const { index } of [...answer.matchAll(opening)].slice(0, maxOpenings)) {
     if (index < end) continue;
     const part = partFrom(answer.slice(index), isCut);
     end = index + part.end;

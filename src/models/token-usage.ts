@@ -14,7 +14,7 @@ export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
 /** No call takes more: a larger report is wrong. */
-const mostReportedTokens = 10_000_000;
+const maxReportedTokens = 10_000_000;
 
 /** Reported tokens (`usage_metadata`), or else estimates. */
 export function tokenUsage(reply: BaseMessage, asked: string): TokenUsage {
@@ -28,7 +28,7 @@ export function tokenUsage(reply: BaseMessage, asked: string): TokenUsage {
 /** Some clients report zero for an unknown count. */
 function countIn(reported: unknown, name: string): number | null {
   const count = propertyOf(Object(reported), name);
-  return Number.isInteger(count) && Number(count) > 0 && Number(count) <= mostReportedTokens
+  return Number.isInteger(count) && Number(count) > 0 && Number(count) <= maxReportedTokens
     ? Number(count)
     : null;
 }

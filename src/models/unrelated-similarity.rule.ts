@@ -43,9 +43,9 @@ const levels = {
 } as const;
 
 /** Where only words are compared: 70 of 100 statements that say the same share half of them. */
-const leastOfWords = 0.5;
+const minOfWords = 0.5;
 /** Before the first question measured the space: that of related texts in common models. */
-const leastUnmeasured = 0.6;
+const minUnmeasured = 0.6;
 
 /** Local models have 10 to 14. A space that was measured badly must not decide alone. */
 const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
@@ -79,8 +79,8 @@ export function leastSimilarity(
   space: { readonly unrelated: UnrelatedSimilarity | null } | null,
   level: Exclude<keyof typeof levels, "found">,
 ): number {
-  if (space === null) return leastOfWords;
-  return space.unrelated ? levelIn(space.unrelated, level) : leastUnmeasured;
+  if (space === null) return minOfWords;
+  return space.unrelated ? levelIn(space.unrelated, level) : minUnmeasured;
 }
 
 /** From 0 (unrelated, or no vector) to 1 (equal), comparable between models. */

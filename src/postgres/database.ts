@@ -172,12 +172,12 @@ function statementsOn(
 /** A cache: hashing takes a measurable part of a recall. */
 const statementNames = new Map<string, string>();
 
-const mostNames = 500;
+const maxNames = 500;
 
 function statementName(text: string): string {
   const cached = statementNames.get(text);
   if (cached !== undefined) return cached;
-  if (statementNames.size === mostNames) statementNames.clear();
+  if (statementNames.size === maxNames) statementNames.clear();
   const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
   statementNames.set(text, name);
   return name;

@@ -41,7 +41,7 @@ export const patienceMs = 3_000;
 export const probeEveryMs = 2_000;
 
 /** Probes of a silent server hold connections; half of a pool of ten is left to calls. */
-const mostOpenProbes = 5;
+const maxOpenProbes = 5;
 
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   let answeredAt = performance.now();
@@ -58,7 +58,7 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   const probeRepeatedly = (paused: NonNullable<typeof outage>) => {
     paused.probeAt = performance.now() + probeEveryMs;
     timer = setTimeout(() => probeRepeatedly(paused), probeEveryMs).unref();
-    if (probes >= mostOpenProbes) return;
+    if (probes >= maxOpenProbes) return;
     probes++;
     void probe()
       .catch(() => {})

@@ -39,7 +39,7 @@ const ignore = () => {};
 const statementChannel = channel("mnemograph:statement");
 
 /** The protocol counts parameters in two bytes. */
-const mostParameters = 65_535;
+const maxParameters = 65_535;
 
 /** A server that answers reports its own timeout within this time. */
 const graceMs = 1_000;
@@ -135,10 +135,10 @@ async function askWithin(
   watch: ClientSettings["watch"],
 ): Promise<QueryResult> {
   const parameters = statement.values?.length ?? 0;
-  if (parameters > mostParameters) {
+  if (parameters > maxParameters) {
     throw new MemoryError(
       "INVALID_INPUT",
-      `This takes one statement of ${parameters} parameters, and PostgreSQL accepts ${mostParameters}: ask for less at once.`,
+      `This takes one statement of ${parameters} parameters, and PostgreSQL accepts ${maxParameters}: ask for less at once.`,
     );
   }
   statementChannel.publish(statement.text);

@@ -14,7 +14,7 @@ import { block, element } from "../text/prompt-text.js";
 import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
 
 /** More is no longer one procedure. */
-const mostSteps = 20;
+const maxSteps = 20;
 
 /**
  * Null when there are no steps.
@@ -27,7 +27,7 @@ export function procedureText(procedure: {
   const steps = procedure.steps
     .map((step) => onOneLine(step).replace(/^(?:\d{1,2}[.)]|[-*•])\s+/, ""))
     .filter(hasWords)
-    .slice(0, mostSteps);
+    .slice(0, maxSteps);
   if (steps.length === 0) return null;
   const title = onOneLine(procedure.title).replace(/:$/, "");
   const lines = [
@@ -78,7 +78,7 @@ export interface ProcedureMaterial {
 }
 
 /** Bounds of the previous steps in a prompt: a model may return more than a procedure holds. */
-const mostPreviousSteps = 40;
+const maxPreviousSteps = 40;
 const stepCharacters = 400;
 
 const schema = z.object({
@@ -124,7 +124,7 @@ export async function writeProcedure(
 function previousSteps({ previous }: ProcedureMaterial): string {
   if (previous === null || previous.steps.length === 0) return "";
   const steps = previous.steps
-    .slice(0, mostPreviousSteps)
+    .slice(0, maxPreviousSteps)
     .map((step) => element("step", {}, clipped(step, stepCharacters)));
   return block("steps_so_far", steps, { title: previous.title });
 }

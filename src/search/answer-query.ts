@@ -86,7 +86,7 @@ function cutToFit<Shape extends object>(
   // A token has at most eight characters: longer cuts cannot fit.
   const longest = budgetTokens * 8;
   for (const shape of shapes) {
-    const least = "id" in shape ? shortestWithId : 1;
+    const least = "id" in shape ? minCharactersWithId : 1;
     const characters = mostThatFit(least, longest, (count) => fits(cut(shape, count)));
     if (characters !== null) return cut(shape, characters);
   }
@@ -94,7 +94,7 @@ function cutToFit<Shape extends object>(
 }
 
 /** Shorter strings are ids and dates, which are useless when cut. */
-const shortestWithId = 40;
+const minCharactersWithId = 40;
 
 /**
  * Writes `hits` as objects that a model reads as JSON, within the budget: cuts the first to fit,

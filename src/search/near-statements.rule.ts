@@ -6,7 +6,7 @@ const nearShare = 0.5;
 /** What fits much better stays first, whenever it was said. */
 const nearScore = 0.8;
 /** Fewer are shown of nearly every search. */
-const mostCompared = 20;
+const maxCompared = 20;
 
 interface Statement {
   readonly memory: { readonly id: string; readonly text: string; readonly validFrom: Date };
@@ -23,7 +23,7 @@ export function laterFirst<Hit extends Statement>(
 ): Hit[] {
   if (spans.length > 0) return [...ranked];
   const ordered: { readonly hit: Hit; readonly words: WordCounts }[] = [];
-  for (const hit of ranked.slice(0, mostCompared)) {
+  for (const hit of ranked.slice(0, maxCompared)) {
     const words = contentWords(hit.memory.text);
     const place = ordered.findIndex(
       (before) =>
@@ -33,14 +33,14 @@ export function laterFirst<Hit extends Statement>(
     );
     ordered.splice(place < 0 ? ordered.length : place, 0, { hit, words });
   }
-  return [...ordered.map(({ hit }) => hit), ...ranked.slice(mostCompared)];
+  return [...ordered.map(({ hit }) => hit), ...ranked.slice(maxCompared)];
 }
 
 /** Ids of the statements that nearly equal another: their dates tell them apart. */
 export function nearStatements(memories: readonly Statement["memory"][]): ReadonlySet<string> {
   const near = new Set<string>();
   const read = memories
-    .slice(0, mostCompared)
+    .slice(0, maxCompared)
     .map(({ id, text }) => ({ id, text, words: contentWords(text) }));
   for (const [index, { id, text, words }] of read.entries()) {
     for (const other of read.slice(0, index)) {

@@ -10,7 +10,7 @@ import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
 
 /** Further characters of a question hardly change what its rarest words are. */
-const mostAsked = 20_000;
+const maxAskedCharacters = 20_000;
 
 /** Tests whether a question contains any word of an actor's name. */
 export function namesActor(question: string): (actor: string) => boolean {
@@ -30,7 +30,7 @@ export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
 /** The words of a question; what stands beside the sentences that ask is labelled as such. */
 export function questionTerms(text: string): string {
-  const asked = headOf(text, mostAsked);
+  const asked = headOf(text, maxAskedCharacters);
   const { asking, aside } = askingSentences(asked);
   if (asking === "" || aside === "") return searchText(asked);
   return searchText(asking) + searchText(aside, "~");
@@ -39,12 +39,12 @@ export function questionTerms(text: string): string {
 /** LoCoMo's questions have at most 18, with "what" and "did". */
 const wordsOfQuestion = 16;
 /** Less lets chit-chat find something in every memory. */
-const leastFloorFactor = 0.4;
+const minFloorFactor = 0.4;
 
 /** 1 for a text of up to `wordsOfQuestion` words, half for twice as many. */
 function floorFactorFor(text: string): number {
   const share = wordsOfQuestion / Math.max(1, contentWords(text).size);
-  return Math.min(1, Math.max(leastFloorFactor, share));
+  return Math.min(1, Math.max(minFloorFactor, share));
 }
 
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
@@ -53,7 +53,7 @@ export function readQuestion(
   given: string,
   zone: string | null | undefined,
 ) {
-  const text = headOf(given, mostAsked);
+  const text = headOf(given, maxAskedCharacters);
   const timeZone = zone ?? config.retrieval.timeZone;
   return {
     text,

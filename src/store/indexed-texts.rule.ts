@@ -3,7 +3,7 @@ import { searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 
 /** Most searchable texts of an item; each has a vector. */
-const mostTexts = 200;
+const maxTexts = 200;
 
 /** Longest searchable text, as of messages. Longer ones are cut. */
 const mostSearched = 100_000;
@@ -23,7 +23,7 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   const texts: string[] = [];
   for (const field of indexFields) {
     for (const part of valuesAt(value, stepsOf(field))) {
-      if (texts.length === mostTexts) return texts;
+      if (texts.length === maxTexts) return texts;
       const text = readable(part);
       if (text.trim() !== "") texts.push(text);
     }

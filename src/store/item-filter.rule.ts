@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { mostConditions, suggestion } from "../text/parse-input.js";
+import { maxConditions, suggestion } from "../text/parse-input.js";
 import { isJsonObject, type Json } from "../text/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import { storableJson } from "./storable-json.rule.js";
@@ -29,10 +29,8 @@ export function parseItemFilter(filter: unknown): FilterCondition[] {
   const conditions = Object.entries(filter).flatMap(([field, condition]) =>
     conditionsOn(field, condition),
   );
-  if (conditions.length <= mostConditions) return conditions;
-  throw invalidFilter(
-    `it has ${conditions.length} conditions, and ${mostConditions} are accepted.`,
-  );
+  if (conditions.length <= maxConditions) return conditions;
+  throw invalidFilter(`it has ${conditions.length} conditions, and ${maxConditions} are accepted.`);
 }
 
 function conditionsOn(field: string, condition: unknown): FilterCondition[] {

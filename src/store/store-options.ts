@@ -2,9 +2,9 @@ import { z } from "zod";
 import { storableText } from "../text/parse-input.js";
 
 /** Ten years. */
-const mostMinutes = 5_256_000;
+const maxMinutes = 5_256_000;
 
-export const ttlMinutes = z.number().positive().max(mostMinutes);
+export const ttlMinutes = z.number().positive().max(maxMinutes);
 
 export const indexFields = z.array(storableText.min(1).max(1_000)).max(100);
 

@@ -4,7 +4,7 @@ import { hasWords } from "./storable-text.js";
 
 const space = codePointOf(" ");
 
-const longestQuote = 2_000;
+const maxQuoteCharacters = 2_000;
 
 /** Scripts with spaces between words: a quote must not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
@@ -19,10 +19,10 @@ export const findQuote = (text: string, quote: string): string | null =>
 /** The same, but only in the writer's own words, not in quoted text. */
 export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
 
-const mostQuoted = 100;
+const maxQuoted = 100;
 
 function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
-  if (quote.length > longestQuote) return null;
+  if (quote.length > maxQuoteCharacters) return null;
   const words = normalForm(quote, "NFC").trim();
   if (!hasWords(words)) return null;
   const wanted = comparable(words);
@@ -40,7 +40,7 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
     if (last && isWord(codes[to])) continue;
     const [start = 0, end = normalText.length] = [places[from], places[to]];
     if (!isQuoted(start, end)) return normalText.slice(start, end);
-    if (++passed === mostQuoted) return null;
+    if (++passed === maxQuoted) return null;
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import leven from "leven";
 import { z } from "zod";
-import { longestSpanMs, longestTimerMs } from "../clock.js";
+import { maxSpanMs, maxTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
@@ -68,12 +68,12 @@ export const dateOrMoment = z.union(
 
 export const pageRowsField = z.int().min(1).max(1_000).default(100);
 
-export const spanMs = z.number().min(0).max(longestSpanMs);
+export const spanMs = z.number().min(0).max(maxSpanMs);
 
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
 /** Limits a filter: each condition runs on each row. */
-export const mostConditions = 100;
+export const maxConditions = 100;
 
 export const revisionNumber = z.int().min(1);
 
@@ -123,6 +123,6 @@ export function parseInput<Schema extends z.ZodType>(
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
 }
 
-export const timerOption = z.int().max(longestTimerMs);
+export const timerOption = z.int().max(maxTimerMs);
 
-export const spanOption = z.int().max(longestSpanMs);
+export const spanOption = z.int().max(maxSpanMs);

@@ -17,11 +17,11 @@ const written = (attributes: Attributes): string =>
     .map(([name, value]) => ` ${name}="${escapeAttribute(`${value}`)}"`)
     .join("");
 
-const longestAttribute = 200;
+const maxAttributeCharacters = 200;
 
 /**
  * Escapes for double quotes and cuts to 200 characters: long names would be repeated with every
  * message.
  */
 export const escapeAttribute = (text: string): string =>
-  escapeMarkup(clipped(text, longestAttribute)).replaceAll('"', "&quot;");
+  escapeMarkup(clipped(text, maxAttributeCharacters)).replaceAll('"', "&quot;");

@@ -68,7 +68,7 @@ function pieceFrom(text: string, start: number, budgetTokens: number) {
 }
 
 /** Shorter items are omitted, since the mark alone takes a dozen tokens. */
-const leastTokens = 40;
+const minTokens = 40;
 
 /**
  * The first groups of `items` that fit the bounds. A single item that is too long keeps its head
@@ -92,7 +92,7 @@ export function withinBounds<Item extends { text: string }>(
     return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups have gaps at their ends, so the total shrinks until they fit.
   for (let total = most; ; total *= 0.8) {
-    const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
+    const kept = headAndTail(first, Math.max(1, Math.floor(total / minTokens)));
     const sizes = kept.map(({ text }) => readTokens(text, 0, total).tokens + 1);
     const share = fairShare(sizes, total);
     const cut = kept.map((item) => ({ ...item, text: withoutMiddle(item.text, share) }));

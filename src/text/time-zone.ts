@@ -9,7 +9,7 @@ export type ZoneClock = (instantMs: number) => number;
  * case-insensitive.
  */
 const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 500;
+const maxFormats = 500;
 
 /** @throws RangeError for an unknown time zone */
 export function zoneClock(timeZone: string): ZoneClock {
@@ -17,7 +17,7 @@ export function zoneClock(timeZone: string): ZoneClock {
   const format =
     formats.get(timeZone) ??
     new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
-  if (formats.size >= mostFormats) formats.clear();
+  if (formats.size >= maxFormats) formats.clear();
   formats.set(timeZone, format);
   // "1-01-02 00:00:00" is the second day of the year 1.
   return (instantMs) =>

@@ -24,7 +24,7 @@ import { headOf, isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
 
 /** The newest ones identify a branch. */
-export const mostMessageIds = 10_000;
+export const maxMessageIds = 10_000;
 
 const inputSchema = z.strictObject({
   scope: scopeField,
@@ -44,7 +44,7 @@ const inputSchema = z.strictObject({
    * Ids of one branch: selects the latest summary that ends with one of them, or before all of
    * them.
    */
-  messageIds: z.array(z.string()).max(mostMessageIds).readonly().optional(),
+  messageIds: z.array(z.string()).max(maxMessageIds).readonly().optional(),
   /** "passive": the conversation alone, no memories. @default "active" */
   mode: recallModeSchema.optional(),
   /** The caller's messages, which replace the transcript's by id. @default none */
@@ -60,7 +60,7 @@ export interface RecallInput
 
 const mostCharacters = 10_000;
 /** A short profile line: "- tea: green". */
-const shortestSlotTokens = 5;
+const minSlotTokens = 5;
 /**
  * A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws
  * plans."
@@ -135,7 +135,7 @@ export async function readRequest(
       ...categoriesShown(policy, categories),
       /** Importance from which slots of other categories are always shown. */
       minImportance: retrieval.minSlotImportance,
-      maxProfile: Math.ceil(retrieval.budgetTokens / shortestSlotTokens),
+      maxProfile: Math.ceil(retrieval.budgetTokens / minSlotTokens),
       /** Also of facts without a key that are read per category. */
       maxFallback: Math.ceil(retrieval.budgetTokens / usualFallbackTokens),
     },
@@ -161,7 +161,7 @@ function categoriesShown({ categories }: CategoryPolicy, names: readonly string[
   };
 }
 
-const mostRedactingMs = 1_000;
+const maxRedactingMs = 1_000;
 
 /**
  * The messages in the caller's state by id, and what users and assistants say in them: without it, a
@@ -185,6 +185,6 @@ async function readHeld(redactor: Redactor, state: readonly BaseMessage[]) {
   // Without an answer in time edits are seen in a later turn: recall waits for no redaction.
   const unknown = () => heldIds.map(() => null);
   const late = () => new Error("late");
-  const heldChecks = await inTime(mostRedactingMs, Promise.all(checks), late).catch(unknown);
+  const heldChecks = await inTime(maxRedactingMs, Promise.all(checks), late).catch(unknown);
   return { held, words, heldIds, heldChecks };
 }

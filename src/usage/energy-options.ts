@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Sums stay exact up to here, and no tenant spends as much. */
-const mostUnits = 1e12;
+const maxUnits = 1e12;
 
 export const energyOptionsSchema = z.strictObject({
   /**
@@ -10,7 +10,7 @@ export const energyOptionsSchema = z.strictObject({
    * Null: no limit.
    * @default 100_000
    */
-  capacityUnits: z.number().min(1).max(mostUnits).nullable().default(100_000),
+  capacityUnits: z.number().min(1).max(maxUnits).nullable().default(100_000),
   /**
    * Share of `capacityUnits` below which notes, compaction, insights and consolidation wait;
    * summaries and facts never do. Raise it when summaries come late at peak hours.

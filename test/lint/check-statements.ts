@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { notRunOnCitus } from "./citus-statements.js";
+import { citusSuites } from "./citus-suites.js";
 import listed from "./listed-statements.json" with { type: "json" };
 import { brokenRules } from "./statement-rules.js";
 
@@ -37,8 +39,18 @@ export function statementProblems(folder: string, isWhole: boolean): string[] {
   const gone = isWhole ? known.filter((each) => !matched.has(each)) : [];
   return [
     ...broken,
+    ...notRunOnCitus(citusStatements(folder)),
     ...gone.map(
       ({ rule, statement }) => `listed-statements.json: nothing breaks ${rule} by ${statement}`,
     ),
   ];
+}
+
+/** Those of the suites that run on Citus too. */
+export function citusStatements(folder: string): Set<string> {
+  const starts = ["citus", ...citusSuites].map((suite) => `${suite.replaceAll("/", "~")}~`);
+  const names = readdirSync(folder).filter((name) =>
+    starts.some((start) => name.startsWith(start)),
+  );
+  return new Set(names.flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n")));
 }

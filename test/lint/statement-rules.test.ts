@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
+import { notRunOnCitus, statementForm } from "./citus-statements.js";
 import { brokenRules, normalStatement } from "./statement-rules.js";
 
 const broken = (text: string) => brokenRules(normalStatement(text));
@@ -125,5 +126,34 @@ describe("the rules for statements on Citus", () => {
     `set local mnemograph.tenant_id to 't:a''; drop table t; --'`,
   ])("No rule for Citus reports: %s", (text) => {
     expect(broken(text)).toEqual([]);
+  });
+});
+
+describe("the list of statements that ran on Citus", () => {
+  const known = `with a as materialized (select id, seq from "s".t where id = $1 for update)
+    update "s".u set seq = a.seq from a where u.id = a.id returning u.id`;
+  const form = (text: string) => statementForm(normalStatement(text));
+
+  it("A form that never ran on Citus is reported with the command that adds it", () => {
+    const [problem] = notRunOnCitus([normalStatement(known)], "");
+    expect(problem).toContain("CITUS_SOURCE=DIR npm run test:citus");
+    expect(problem).toContain("update @s.u set");
+    expect(notRunOnCitus([`select id from @s.t`], "")).toEqual([]);
+  });
+
+  it.each([
+    ["columns", "u.id", "u.id, u.at"],
+    ["values", "id = $1", "id = $1 and at > '2030-01-01' and n = any ($2)"],
+  ])("A form stays the same with other %s", (_, part, other) => {
+    expect(form(known.replace(part, other))).toBe(form(known));
+  });
+
+  it.each([
+    ["a function", "set seq = a.seq", 'set seq = "s".next(a.seq)'],
+    ["a lock", "for update", "for share"],
+    ["a subquery", "where u.id = a.id", 'where u.id in (select id from "s".w)'],
+    ["a part that is not materialized", "materialized ", ""],
+  ])("A form differs by %s", (_, part, other) => {
+    expect(form(known.replace(part, other))).not.toBe(form(known));
   });
 });

@@ -8,7 +8,8 @@ import { makeEmptyDatabase } from "../../scripts/make-empty-database.js";
 import { createMemory } from "../../src/create-memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { emptyDatabase } from "../../src/postgres/empty-database.js";
-import { statementProblems } from "../lint/check-statements.js";
+import { citusStatements, statementProblems } from "../lint/check-statements.js";
+import { writeCitusStatements } from "../lint/citus-statements.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -42,12 +43,42 @@ export default async function setup(project: TestProject): Promise<() => Promise
   mkdirSync(statements);
   project.provide("statements", statements);
   return async () => {
+    const version = databaseUrl && (await citusVersion(databaseUrl));
+    if (version && (await isWholeAndGreen(project)))
+      writeCitusStatements(citusStatements(statements), version);
     const problems = statementProblems(statements, await isWhole(project));
     for (const problem of problems) console.error(problem);
     // Vitest only prints an error that is thrown here.
     if (problems.length > 0) process.exitCode = 1;
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** Of a server with Citus: its version and PostgreSQL's. */
+async function citusVersion(connectionString: string): Promise<string | null> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select from pg_extension where extname = 'citus'");
+    if (rowCount === 0) return null;
+    const { rows } = await client.query(
+      "select split_part(citus_version(), ' ', 2) as citus, split_part(version(), ' ', 2) as server",
+    );
+    return `${rows[0].citus} on PostgreSQL ${rows[0].server}`;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether all suites ran on Citus and no test failed. */
+async function isWholeAndGreen(project: TestProject): Promise<boolean> {
+  const { testFiles } = await project.globTestFiles();
+  const modules = project.vitest.state.getTestModules();
+  return (
+    modules.length >= testFiles.length &&
+    modules.every((each) => each.ok()) &&
+    project.config.include.some((each) => each.startsWith("test/citus/"))
+  );
 }
 
 async function isWhole(project: TestProject): Promise<boolean> {

@@ -24,14 +24,14 @@ export interface Asked {
 }
 
 /** Each retry follows a process that forgot the thread. */
-const mostTries = 5;
+const maxTries = 5;
 
 /** Claims an unowned thread. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function claimPlace(db: Database, asked: Asked): Promise<CheckpointPlace> {
   const { threadId, scope } = asked;
   const claimant = scope ?? nobody;
   return asTenant(claimant.tenantId, async () => {
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       if (scope === null && !(await findThread(db, { scope: claimant, threadId })))
         await requireUnowned(db, threadId);
       const thread = await claimThread(db, { scope: claimant, threadId });

@@ -51,7 +51,7 @@ type Waiting = CheckpointPart & {
 type Queue = { readonly waiting: Waiting[]; underWay: number };
 
 /** Concurrent statements of a tenant: one runs while the next is gathered. */
-const mostAtOnce = 2;
+const maxAtOnce = 2;
 
 /** PostgreSQL holds all values of a statement in memory. A larger part is written alone. */
 const mostBytes = 16 * 1024 * 1024;
@@ -75,7 +75,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
     for (const part of parts) queue.waiting.push(part);
   };
   const flush = (tenant: string, queue: Queue): void => {
-    while (queue.underWay < mostAtOnce && queue.waiting.length > 0) {
+    while (queue.underWay < maxAtOnce && queue.waiting.length > 0) {
       queue.underWay++;
       void writeAll(db, tenant, nextGroup(queue.waiting)).then((locked) => {
         queue.underWay--;

@@ -5,7 +5,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
-import { mostMessageIds, type RecallInput } from "../../turns/recall-request.js";
+import { maxMessageIds, type RecallInput } from "../../turns/recall-request.js";
 import type { Recalled } from "../../turns/recalled.js";
 import { shownCounts } from "../../turns/turn-messages.js";
 import {
@@ -145,7 +145,7 @@ async function recallForState(
   const input = { ...identity, ...reader, state: talk, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fitsState(latest, talk)) return latest;
-  const messageIds = talk.flatMap((message) => message.id ?? []).slice(-mostMessageIds);
+  const messageIds = talk.flatMap((message) => message.id ?? []).slice(-maxMessageIds);
   return memory.recall({ ...input, messageIds });
 }
 

@@ -139,11 +139,11 @@ export function runAsker(
     : { ...origin, ...runIdentity(config, memory) };
 }
 
-const mostLabelCharacters = 200;
+const maxLabelCharacters = 200;
 
 function isLabel(value: unknown): value is string {
   if (typeof value !== "string" || value.trim() === "") return false;
-  return value.length <= mostLabelCharacters && isStorable(value);
+  return value.length <= maxLabelCharacters && isStorable(value);
 }
 
 export function identityKeys({ tenantId, userId, appId }: Scope): Record<string, string> {

@@ -61,7 +61,7 @@ export interface AnsweredMessage {
 
 /** By conversation, the one used last at the end. Runs of subagents share nothing else with it. */
 const latestMessages = new Map<string, AnsweredMessage>();
-const mostConversations = 1_000;
+const maxConversations = 1_000;
 
 const turnKey = ({ scope, threadId }: RunIdentity) =>
   JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
@@ -76,6 +76,5 @@ export function noteMessage(conversation: RunIdentity, messageId: string): void 
   latestMessages.delete(key);
   latestMessages.set(key, { threadId: conversation.threadId, messageId });
   const [oldest] = latestMessages.keys();
-  if (oldest !== undefined && latestMessages.size > mostConversations)
-    latestMessages.delete(oldest);
+  if (oldest !== undefined && latestMessages.size > maxConversations) latestMessages.delete(oldest);
 }

@@ -1,6 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
-import { consentLine, shortestId } from "../../consents/consent-lines.rule.js";
+import { consentLine, minIdCharacters } from "../../consents/consent-lines.rule.js";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
@@ -87,7 +87,7 @@ async function findProposal(memory: Memory, scope: Scope, named: string): Promis
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
   const [found, other] = waiting.filter(
-    ({ id }) => wanted.length >= shortestId && id.startsWith(wanted),
+    ({ id }) => wanted.length >= minIdCharacters && id.startsWith(wanted),
   );
   if (found && !other) return found;
   const list = waiting.slice(0, 10).map((request) => `${request.id}: ${consentLine(request)}`);

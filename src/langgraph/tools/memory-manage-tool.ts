@@ -243,13 +243,13 @@ function findQuoted({ config }: ManageCall, wanted: string | null | undefined): 
 }
 
 /** Share of words in common that makes instructions the user's. */
-const leastShared = 0.25;
+const minShared = 0.25;
 
 const instructs = ({ memory }: ManageCall, text: string) => internalApi(memory).screen(text);
 
 async function isOwnWord(call: ManageCall, text: string, quote: string | null): Promise<boolean> {
   const shared = quote === null ? 0 : sharedWords(text, quote);
-  return shared >= leastShared || (shared > 0 && !(await instructs(call, text)));
+  return shared >= minShared || (shared > 0 && !(await instructs(call, text)));
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -75,7 +75,7 @@ function isSaid({ role, text }: TranscriptHit): boolean {
 /** Leaves room for other messages. */
 const maxHitCharacters = 1_000;
 /** Shorter cuts say nothing. */
-const fewestCharacters = 40;
+const minCharacters = 40;
 
 /** Cuts long messages; omits those that hardly fit. */
 function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTokens: number) {
@@ -90,7 +90,7 @@ function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTo
     });
     const fits = (characters: number) =>
       estimateTokens(JSON.stringify([...kept, bulletOf(characters)])) <= budgetTokens;
-    const fewest = kept.length === 0 ? 1 : fewestCharacters;
+    const fewest = kept.length === 0 ? 1 : minCharacters;
     const characters = fits(maxHitCharacters)
       ? maxHitCharacters
       : mostThatFit(fewest, maxHitCharacters, fits);

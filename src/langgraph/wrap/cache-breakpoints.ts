@@ -7,7 +7,7 @@ import { isJsonObject } from "../../text/plain-json.js";
 const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];
 
 /** Anthropic's limit. */
-const mostBreakpoints = 4;
+const maxBreakpoints = 4;
 
 type Control = { readonly type: string; readonly ttl?: string };
 type Part = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
-  let free = mostBreakpoints - present.length;
+  let free = maxBreakpoints - present.length;
   let sentOptions = options;
   const sent = [...messages];
   const last = messages.at(-1);

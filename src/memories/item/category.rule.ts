@@ -24,8 +24,8 @@ const categorySchema = z.strictObject({
 });
 
 /** Each recall and each prompt lists them. */
-const mostCategories = 1_000;
-const categoryList = z.array(categorySchema).max(mostCategories).default([]);
+const maxCategories = 1_000;
+const categoryList = z.array(categorySchema).max(maxCategories).default([]);
 
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */

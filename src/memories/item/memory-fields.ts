@@ -66,7 +66,7 @@ const sentence = z
 const shownText = (mostCharacters: number) =>
   storableText.max(mostCharacters).transform(visibleText);
 /** In characters, above the limits of all kinds. */
-const mostText = 10_000;
+const maxFieldCharacters = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
@@ -104,7 +104,7 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    column: column.text("content", nonBlank.max(mostText)),
+    column: column.text("content", nonBlank.max(maxFieldCharacters)),
     words: "ranked",
     set: sentence,
     required: true,

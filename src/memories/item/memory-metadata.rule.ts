@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mostConditions } from "../../text/parse-input.js";
+import { maxConditions } from "../../text/parse-input.js";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
@@ -8,7 +8,7 @@ export type MemoryMetadata = Readonly<Record<string, unknown>>;
 
 /** As JSON. */
 const maxMetadataCharacters = 8_000;
-const mostLevels = 10;
+const maxLevels = 10;
 
 export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
   const problem = metadataProblem(value);
@@ -17,8 +17,8 @@ export const metadataField = z.custom<MemoryMetadata>().superRefine((value, cont
 
 export const metadataFilter = metadataField.superRefine((value, context) => {
   const { length } = Object.keys(value ?? {});
-  const message = `has ${length} conditions, and ${mostConditions} are accepted`;
-  if (length > mostConditions) context.addIssue({ code: "custom", message });
+  const message = `has ${length} conditions, and ${maxConditions} are accepted`;
+  if (length > maxConditions) context.addIssue({ code: "custom", message });
 });
 
 function metadataProblem(value: unknown): string | null {
@@ -31,7 +31,7 @@ function metadataProblem(value: unknown): string | null {
   }
   if (text.length > maxMetadataCharacters)
     return `is longer than ${maxMetadataCharacters} characters of JSON`;
-  if (isDeeper(text, mostLevels)) return `is nested deeper than ${mostLevels} levels`;
+  if (isDeeper(text, maxLevels)) return `is nested deeper than ${maxLevels} levels`;
   return plainProblem(value);
 }
 

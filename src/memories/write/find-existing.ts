@@ -51,7 +51,7 @@ const comparedByTerms = 20;
 /** A word in this many of the owner's memories is not looked up: batches would take minutes. */
 const commonWord = 500;
 /** The exact search of 200 vectors among 20,000 takes some seconds. */
-const mostProbes = 200;
+const maxProbes = 200;
 export const nearestCount = 5;
 
 /**
@@ -89,8 +89,8 @@ export async function findExisting(
   search: ExistingSearch,
 ): Promise<ExistingMemory[][]> {
   const found = search.statements.map((): ExistingMemory[] => []);
-  for (let from = 0; from < found.length; from += mostProbes) {
-    const statements = search.statements.slice(from, from + mostProbes);
+  for (let from = 0; from < found.length; from += maxProbes) {
+    const statements = search.statements.slice(from, from + maxProbes);
     for (const { probe, ...row } of await findRows(db, { ...search, statements })) {
       found[from + probe]?.push({ ...row, rank: sourceRank(row) });
     }

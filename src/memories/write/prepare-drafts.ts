@@ -98,7 +98,7 @@ export interface PreparedDrafts {
 }
 
 /** Some seconds in one transaction, which blocks the owner's other writers. */
-const mostDrafts = 5_000;
+const maxDrafts = 5_000;
 /** Default importance of an insight: below statements. */
 export const insightImportance = 2;
 
@@ -116,8 +116,8 @@ export async function prepareDrafts(
 ): Promise<PreparedDrafts> {
   const { redactor, config } = runtime;
   const { scope, drafts, grounds = [], anyLength } = input;
-  if (drafts.length > mostDrafts) {
-    const problem = `At most ${mostDrafts} memories can be added in one call, got ${drafts.length}`;
+  if (drafts.length > maxDrafts) {
+    const problem = `At most ${maxDrafts} memories can be added in one call, got ${drafts.length}`;
     throw new MemoryError(
       "INVALID_INPUT",
       `${problem}: add them in several calls, or import them.`,

@@ -16,7 +16,7 @@ export const maxCharacters: ByKind = {
 };
 
 /** More sentences are several memories. */
-const mostSentences: ByKind = {
+const maxSentences: ByKind = {
   fact: 2,
   insight: 2,
   note: 4,
@@ -39,7 +39,7 @@ export function problemSentences(kind: MemoryKind, problems: readonly WritingPro
   const sentences: Readonly<Record<WritingProblem, string>> = {
     empty: "The text has no words: state the fact to remember.",
     too_long: `The first sentence has more than ${maxCharacters[kind]} characters: write it shorter.`,
-    too_many_sentences: `The text has more than ${mostSentences[kind]} sentences: write several memories.`,
+    too_many_sentences: `The text has more than ${maxSentences[kind]} sentences: write several memories.`,
     instruction: "The text reads as instructions to a model.",
     not_steps: 'The text is not numbered steps: write one on each line, from "1. " on.',
   };
@@ -57,7 +57,7 @@ export function writingProblems(
   if (trimmed.length > maxCharacters[kind]) return ["too_long"];
   if (kind === "procedure")
     return /^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed) ? [] : ["not_steps"];
-  return sentencesOf(trimmed).length > mostSentences[kind] ? ["too_many_sentences"] : [];
+  return sentencesOf(trimmed).length > maxSentences[kind] ? ["too_many_sentences"] : [];
 }
 
 /** The whole sentences within the kind's limits; null when the first is too long. */
@@ -94,7 +94,7 @@ export function cutOff(text: string, kept: string): string {
 function firstSentences(kind: MemoryKind, text: string): string {
   if (kind === "procedure") return text;
   const sentences = sentencesOf(text);
-  const kept = mostSentences[kind];
+  const kept = maxSentences[kind];
   return sentences.length <= kept ? text : sentences.slice(0, kept).join("").trim();
 }
 

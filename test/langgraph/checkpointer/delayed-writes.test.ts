@@ -54,7 +54,7 @@ describe.skipIf(!onServer())("checkpoints that are delayed (server only)", () =>
   });
 
   it("A thread that stays locked fails its own checkpoint at the deadline, and one that is forgotten meanwhile is refused", async () => {
-    const { users, write, lock, holder, thread } = await writers(1, 300);
+    const { users, write, lock, holder, thread } = await writers(1, 2_000);
     const [user = ""] = users;
     await lock(users);
     const locked = { code: "DATABASE_TIMEOUT", message: expect.stringContaining(user) };
