@@ -11,7 +11,15 @@ import {
   sectionOf,
   toldIn,
 } from "./memory-block.js";
-import { memoryParts, noMemories, ofPart, type Recalled, shownIn } from "./recalled.js";
+import {
+  memoryParts,
+  noMemories,
+  ofPart,
+  type Recalled,
+  type RecalledMemories,
+  type ShownMemory,
+  shownIn,
+} from "./recalled.js";
 
 /** For what fits the question: the profile keeps most of the budget. */
 const askedShare = 1 / 3;
@@ -62,10 +70,10 @@ export function fitBudget(
  * too long, but cuts the best hit. What a change tells in full costs nothing: no list repeats it.
  */
 function cutLines(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
-  const isWithin = (part: Recalled) => Math.ceil(blockTokens(part)) <= budgetTokens;
-  if (isWithin(found)) return found;
-  const whole = { ...found, ...fittingNews(found, isWithin) };
-  return isWithin(whole) ? whole : fittingMemories(whole, budgetTokens, asked);
+  if (blockTokens(found) <= budgetTokens) return found;
+  const whole = { ...found, ...fittingNews(found, budgetTokens) };
+  if (blockTokens(whole) <= budgetTokens) return whole;
+  return { ...whole, memories: fittingMemories(whole, budgetTokens, asked) };
 }
 
 type News = Pick<Recalled, "changes" | "consents" | "unread">;
@@ -77,14 +85,13 @@ const noNews = ({ changes }: Recalled): News => ({
 });
 
 /** Without a memory, all of which count as omitted. The newest messages are shown first. */
-function fittingNews(found: Recalled, isWithin: (part: Recalled) => boolean): News {
+function fittingNews(found: Recalled, budgetTokens: number): News {
   const { changes, consents, unread } = found;
   const omitted = shownIn(found.memories).length + found.memories.omitted;
-  const alone = { ...found, memories: { ...found.memories, ...noMemories, omitted } };
   let shown = noNews(found);
   const take = (more: Partial<News>) => {
     const next = { ...shown, ...more };
-    if (isWithin({ ...alone, ...next })) shown = next;
+    if (blockTokens({ ...found, ...next }, [], omitted) <= budgetTokens) shown = next;
   };
   for (const place of changes.top.keys())
     take({ changes: { ...changes, top: changes.top.slice(0, place + 1) } });
@@ -94,16 +101,14 @@ function fittingNews(found: Recalled, isWithin: (part: Recalled) => boolean): Ne
 }
 
 /** The line of a memory. */
-interface Line {
-  readonly part: BlockPart;
-  readonly shown: MemoryItem | MemoryHit;
-  readonly memory: MemoryItem;
+interface Line extends ShownMemory {
+  readonly found: MemoryItem | MemoryHit;
   readonly text: string;
 }
 
-function lineFor(part: BlockPart, shown: MemoryItem | MemoryHit, timeZone: string): Line {
-  const memory = "memory" in shown ? shown.memory : shown;
-  return { part, shown, memory, text: lineOf(part, memory, 0, timeZone) };
+function lineFor(part: BlockPart, found: MemoryItem | MemoryHit, timeZone: string): Line {
+  const memory = "memory" in found ? found.memory : found;
+  return { part, found, memory, text: lineOf(part, memory, 0, timeZone) };
 }
 
 /** Pinned memories first, then what fits the question best; insights last. */
@@ -131,10 +136,10 @@ function fittingMemories(
   whole: Recalled,
   budgetTokens: number,
   asked: readonly string[],
-): Recalled {
+): RecalledMemories {
   const { memories, timeZone } = whole;
   const lines = memoryParts.flatMap((part) =>
-    memories[part].map((shown) => lineFor(part, shown, timeZone)),
+    memories[part].map((found) => lineFor(part, found, timeZone)),
   );
   const isTold = toldIn(whole.changes);
   const untold = lines.filter(({ memory }) => !isTold(memory));
@@ -142,20 +147,16 @@ function fittingMemories(
 
   /** What was found or, of the best hit, perhaps less text. */
   const taken = new Map<Line, Line>();
-  const withTaken = (): Recalled => {
-    const kept = lines.flatMap((line) => taken.get(line) ?? (isTold(line.memory) ? line : []));
-    const lists = memoryParts.map((part) => {
-      const ofPart = kept.filter((line) => line.part === part);
-      return [part, ofPart.map(({ shown }) => shown)] as const;
-    });
-    const omitted = memories.omitted + order.length - taken.size;
-    return { ...whole, memories: { ...memories, ...Object.fromEntries(lists), omitted } };
+  const omitted = () => memories.omitted + order.length - taken.size;
+  const takenTokens = () => {
+    const shown = lines.flatMap((line) => taken.get(line) ?? []);
+    return blockTokens(whole, shown, omitted());
   };
   const tokensWith = (line: Line, shown: Line): number => {
     taken.set(line, shown);
-    const tokens = blockTokens(withTaken());
+    const tokens = takenTokens();
     taken.delete(line);
-    return Math.ceil(tokens);
+    return tokens;
   };
 
   const sections = new Set<MemorySection>();
@@ -166,7 +167,7 @@ function fittingMemories(
     const isNew = !sections.has(section);
     let { text } = shown;
     if (line.part === "notes") {
-      const place = [...taken.keys()].filter(({ part }) => part === "notes").length;
+      const place = ofPart([...taken.keys()], "notes").length;
       text = lineOf(line.part, line.memory, place, timeZone);
     }
     let tokens = usedTokens;
@@ -185,7 +186,7 @@ function fittingMemories(
     if (takes(line, line) || line !== best) continue;
     const cut = (characters: number): Line => {
       const memory = { ...line.memory, text: clipped(line.memory.text, characters) };
-      return lineFor(line.part, { ...line.shown, memory } as MemoryHit, timeZone);
+      return lineFor(line.part, { ...line.found, memory } as MemoryHit, timeZone);
     };
     const longest = line.memory.text.length - 1;
     if (longest < minCutCharacters) continue;
@@ -195,10 +196,16 @@ function fittingMemories(
   }
   // The notice of omitted memories changes its length with the count.
   for (const line of [...taken.keys()].reverse()) {
-    if (Math.ceil(blockTokens(withTaken())) <= budgetTokens) break;
+    if (takenTokens() <= budgetTokens) break;
     taken.delete(line);
   }
-  return withTaken();
+
+  const kept = lines.flatMap((line) => taken.get(line) ?? (isTold(line.memory) ? line : []));
+  const lists = memoryParts.map((part) => {
+    const ofThis = kept.filter((line) => line.part === part);
+    return [part, ofThis.map(({ found }) => found)] as const;
+  });
+  return { ...memories, ...Object.fromEntries(lists), omitted: omitted() };
 }
 
 /** Shorter cuts say nothing. */

@@ -7,7 +7,7 @@ import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.
 import { isOperators, noteBlock, noteLine } from "../notes/note-block.rule.js";
 import { nearStatements } from "../search/near-statements.rule.js";
 import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
-import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
+import { bytesPerToken, estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
@@ -31,18 +31,19 @@ export function planPrompt(recalled: Recalled) {
   const found = memories.filter(({ part }) => !standingParts.includes(part));
   const hasMemories = inBlock.length > 0;
 
-  const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
   const own: Additions = {
     memories: [...shownIn(epoch.added), ...found],
     changes,
     consents,
     unread,
     omitted: epoch.added.omitted,
-    day: day === namedDays.at(-1) ? null : day,
+    day,
   };
+  const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
   // A prompt without memory names no day, and a block with memories names it for its turn.
   const isUndated = namedDays.length === 0 && countOf(own) + own.omitted === 0;
   const isInBlock = epoch.isNew && hasMemories;
+  const isNamed = isUndated || isInBlock || day === namedDays.at(-1);
   const earlier = epoch.earlier.map((turn) =>
     turn.messageId === epoch.openedBy && hasMemories ? { ...turn, day: null } : turn,
   );
@@ -54,7 +55,7 @@ export function planPrompt(recalled: Recalled) {
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
     earlier,
     /** What this turn adds. */
-    own: isUndated || isInBlock ? { ...own, day: null } : own,
+    own: { ...own, day: isNamed ? null : day },
   };
 }
 
@@ -288,12 +289,15 @@ function printBlock(
 /** Budgets count this day in the prompt, so that no day shows less than another. */
 const countedDay = "2026-11-28";
 
-/** Of the whole block without the conversation, unrounded. */
-export function blockTokens(found: Recalled): number {
-  const memories = withoutTold(shownIn(found.memories), found.changes);
+/** Of the whole block without the conversation, if it shows `memories` and omits so many. */
+export function blockTokens(
+  found: Recalled,
+  memories: readonly ShownMemory[] = withoutTold(shownIn(found.memories), found.changes),
+  omitted = found.memories.omitted,
+): number {
   const sections = sectionsOf({ ...found, memories }, found);
-  const block = { memories: found.memories, summary: null, omitted: null };
-  return readTokens(printBlock(block, sections, countedDay) ?? "").tokens;
+  const block = { memories: { ...found.memories, omitted }, summary: null, omitted: null };
+  return estimateTokens(printBlock(block, sections, countedDay) ?? "");
 }
 
 /** Notes have longer beginnings, which are counted with them. */
