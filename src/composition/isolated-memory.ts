@@ -24,7 +24,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   apps: { list: "itself" },
   erasures: { list: "itself", receipt: "itself", requests: "itself" },
   stats: "itself",
-  energy: { level: "itself" },
+  energy: { level: "itself", costs: "itself" },
   // All tenants together, for the operator of this process.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",
