@@ -134,8 +134,12 @@ export type Consent = Scoped &
 
 export type Job = Scoped &
   Texts<"id" | "kind" | "state"> &
-  Maybe<"threadId" | "error" | "givenUpAt" | "dueAt"> &
+  Maybe<"threadId" | "error" | "detail" | "givenUpAt" | "dueAt" | "triedAt"> &
   Maybe<"attempts", number>;
+
+/** What calls of models took, for a kind of work, a user or an app. */
+export type Cost = Partial<Texts<"kind"> & Scoped> &
+  Numbers<"calls" | "inputTokens" | "outputTokens" | "units">;
 
 export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | "line" | "at">;
 

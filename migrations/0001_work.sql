@@ -26,7 +26,7 @@ create table mnemograph.work (
   -- Since when unfinished work has been due: its age, which a failed or deferred try keeps.
   due_since timestamptz,
   error text,
-  -- The model's invalid answer, for a piece that was given up.
+  -- What the model answered, or its provider said, at the last try that failed: redacted, for operators.
   output text,
   given_up_at timestamptz,
   constraint work_whose check (num_nonnulls(thread_ref, owner_ref) = 1)

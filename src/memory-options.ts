@@ -2,7 +2,7 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { Clock } from "./clock.js";
-import type { QueueOption } from "./jobs/job-queue.js";
+import type { QueueOption } from "./jobs/wake-ups.js";
 import type { Logger } from "./logger.js";
 import type { Describe } from "./models/describer.js";
 import type { MemoryConfig } from "./options.js";
@@ -40,9 +40,9 @@ export interface MemoryOptions {
   readonly config?: MemoryConfig | string;
   /**
    * "background": in this process, after the answer. "inline": before `remember` returns. A started
-   * pg-boss 10.4 or 12, or the options of one that is made here: this process puts jobs in its
-   * queues, and those that call `work` do them, on as many machines as there are; they have the
-   * `model`, which this process then does not need, and the same `config`.
+   * pg-boss 10.4 or 12, or the options of one that is made here: by it this process wakes those that
+   * call `work`, on as many machines as there are; they have the `model`, which this process then
+   * does not need, and the same `config`.
    * @default "background"
    */
   readonly jobs?: "background" | "inline" | QueueOption;

@@ -222,8 +222,8 @@ export interface Memory {
    * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes,
    * notes and compaction, insights, consolidation, ageing, expiry and purging. Includes retries,
    * work of dead workers, and silent conversations of apps. With `jobs: "inline"` it is done when
-   * this returns, else `idle` waits for it; pg-boss gets it in queues, at most 2,000 pieces of each
-   * kind.
+   * this returns, else `idle` waits for it; with pg-boss, workers are woken for it, and at most
+   * 2,000 pieces of each kind are counted.
    * @example
    * ```ts
    * const due = await memory.upkeep({ kinds: ["lifecycle", "purge"] });
@@ -236,8 +236,8 @@ export interface Memory {
    */
   upkeep(which?: UpkeepInput): Promise<number>;
   /**
-   * Does the jobs that processes with `jobs: boss` put in queues, and jobs of dead workers or lost
-   * by a queue, until it is stopped. Where tenants are isolated, only the role that owns the tables
+   * Does due work of all processes, woken by those with `jobs: boss`, until it is stopped; also the
+   * work of dead workers. Where tenants are isolated, only the role that owns the tables
    * may.
    * @example
    * ```ts

@@ -6,7 +6,7 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createMemory } from "../create-memory.js";
 import { MemoryError, messageOf } from "../errors.js";
-import type { QueueOption } from "../jobs/job-queue.js";
+import type { QueueOption } from "../jobs/wake-ups.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
 import type { Database } from "../postgres/database.js";

@@ -23,7 +23,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   users: { list: "itself" },
   apps: { list: "itself" },
   stats: "itself",
-  energy: { level: "itself" },
+  energy: { level: "itself", costs: "itself" },
   // All tenants together, for the operator of this process.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",

@@ -6,8 +6,7 @@ import { defineEpisodes } from "../episodes/define-episodes.js";
 import { MemoryError } from "../errors.js";
 import { defineFacts } from "../facts/define-facts.js";
 import { defineInsights } from "../insights/define-insights.js";
-import type { Within, Work } from "../jobs/define-work.js";
-import type { QueueOption } from "../jobs/job-queue.js";
+import { firstOf, type Within, type Work } from "../jobs/define-work.js";
 import {
   createQueueRunner,
   parseWork,
@@ -15,6 +14,7 @@ import {
   type WorkInput,
 } from "../jobs/queue-runner.js";
 import { createRunner, guarded } from "../jobs/runner.js";
+import type { QueueOption } from "../jobs/wake-ups.js";
 import type { Job, WorkKind } from "../jobs/work-kinds.rule.js";
 import { hastenWork } from "../jobs/work-table.js";
 import { defineLifecycle } from "../lifecycle/lifecycle.js";
@@ -77,12 +77,12 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
     everyMs: purgeEveryMs,
     uncounted: true,
     due: async () => [0],
-    async run() {
+    run: firstOf(async () => {
       await guarded("Old changes", () => trimOldChanges(db), logger);
       await guarded("Old usage and events", () => trimRecords(db), logger);
       await guarded("Expired items of the store", () => sweepItems(db), logger);
       await guarded("Pairs compared long ago", () => sweepCompared(db), logger);
-    },
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import type { Work } from "../jobs/define-work.js";
+import { firstOf, type Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
 import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
@@ -32,9 +32,9 @@ export function defineConsentExpiry(db: Database): Work {
   return {
     kind: "consent-expiry",
     due: async () => ((await hasExpiredConsents(db)) ? [0] : []),
-    async run() {
+    run: firstOf(async () => {
       while ((await expireConsents(db, requestsPerBatch)) === requestsPerBatch);
-    },
+    }),
   };
 }
 

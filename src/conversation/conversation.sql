@@ -162,11 +162,13 @@ create or replace function mnemograph.conversation_1(
       select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = s.end_seq
     ) as message_id into done
     from mnemograph.summary s where s.id = case when epoch is null then newest else opened.base_id end;
-    -- The one that a worker is making.
+    -- The one that a worker is making, or that waits for a worker.
     select json_build_object('id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq) into processing
     from mnemograph.summary s where s.thread_ref = thread_id and s.status = 'processing' and exists (
       select from mnemograph.work w
-      where w.thread_ref = thread_id and w.kind = 'summaries' and w.given_up_at is null and w.lease_until > asked_at
+      where w.thread_ref = thread_id and w.kind = 'summaries' and w.given_up_at is null and (
+        w.lease_until > asked_at or (w.lease_until is null and w.retry_at is not null and w.due_since is null)
+      )
     );
     if done.id is not null then
       covered := done.end_seq;

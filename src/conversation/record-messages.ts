@@ -65,6 +65,12 @@ export interface RecordedThread {
   readonly summarisedByOthers: "now" | "before" | null;
 }
 
+/** Of a row `k` of `work`: a worker makes the summary, or it is due and no worker had it yet. */
+export const isSummaryUnderWay = (now: Sql): Sql => sql`(
+  coalesce(k.lease_until > ${now}, false)
+  or (k.lease_until is null and k.retry_at is not null and k.due_since is null)
+)`;
+
 /** Waits grow to some 250 ms: enough for hundreds of concurrent writers. */
 const collisions = {
   most: 50,
@@ -123,7 +129,7 @@ function recordStatement(db: Connection, turn: TurnToRecord): Sql {
       array(select distinct seq::int from starts order by 1) as "turnStarts",
       exists (
         select from ${schema}.work k
-        where k.thread_ref = owned.id and k.kind = 'summaries' and k.given_up_at is null and k.lease_until > ${db.now()}
+        where k.thread_ref = owned.id and k.kind = 'summaries' and k.given_up_at is null and ${isSummaryUnderWay(db.now())}
       ) as processing,
       (select seq from summarised) as "summarisedSeq",
       owned.turns,

@@ -6,7 +6,7 @@ import { backgroundGraph, isTraced } from "./background-graph.js";
 import { guardedSteps, type JobInput, type JobState, runSteps } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
 import type { LoadedWork, WorkDefinition } from "./work-definition.js";
-import type { Job, WorkKind } from "./work-kinds.rule.js";
+import type { WorkKind } from "./work-kinds.rule.js";
 import { findDueWork, hastenWork, markWork, takeWork } from "./work-table.js";
 
 export type WorkEnd = Pick<JobState<LoadedWork>, "status" | "work" | "error">;
@@ -21,10 +21,7 @@ export type Within = (
   job: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
-/**
- * What a runner needs of a kind of work. `run` must be idempotent where the kind has no row in the
- * table `work`.
- */
+/** What a runner needs of a kind of work. */
 export interface Work {
   readonly kind: WorkKind;
   /** @default true */
@@ -38,7 +35,21 @@ export interface Work {
   hasten?(): Promise<unknown>;
   /** At most `limit` threads or owners with due work; `[0]` for due work without either. */
   due(limit: number): Promise<number[]>;
-  run(job: Pick<Job, "ref" | "lease">, within: Within): Promise<void>;
+  /**
+   * Does the first of `refs` that is due and that no worker has, and removes it and those before
+   * it; whether it found one among them.
+   */
+  run(refs: number[], within: Within): Promise<boolean>;
+}
+
+/** `run` of a kind without rows in the table `work`: it must be idempotent. */
+export function firstOf(run: (ref: number) => Promise<void>): Work["run"] {
+  return async (refs) => {
+    const ref = refs.shift();
+    if (ref === undefined) return false;
+    await run(ref);
+    return true;
+  };
 }
 
 /** Work that asks a model, for runners; as a graph it can be called, mounted, or opened in Studio. */
@@ -57,7 +68,7 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
     const ref = await (of === "thread" ? findThreadRef(deps, address) : findOwner(db, scope));
     if (ref === null) return "not_found";
     await markWork(db, { kind, of, ref }, { from: policy.from });
-    return (await takeWork(db, { kind, of, ref }, leaseMs)) ?? "not_due";
+    return (await takeWork(db, { kind, of }, [ref], leaseMs)) ?? "not_due";
   };
   const steps = guardedSteps(deps, definition, definition.claim ?? claimNow);
   // It keeps no checkpoints: `work` has its state.
@@ -76,19 +87,26 @@ export function defineWork<Loaded extends LoadedWork, Made extends object>(
     runJob,
     hasten: async () => policy.gathers && hastenWork(db, kind),
     due: (limit: number) => findDueWork(db, { kind, of }, limit),
-    // Until nothing more is due. Unless a turn has leased it, leases it only now: a lease would
-    // expire in the queue.
-    async run({ ref, lease: first }: Pick<Job, "ref" | "lease">, within: Within) {
-      const take = (lease?: number) => takeWork(db, { kind, of, ref }, leaseMs, lease);
-      for (let claim = await take(first); claim; claim = await take()) {
+    // A row is leased only now: a lease would expire while the job waits.
+    async run(refs: number[], within: Within) {
+      const take = (some: readonly number[]) => takeWork(db, { kind, of }, some, leaseMs);
+      const asked = refs.slice(0, maxAsked);
+      const first = await take(asked);
+      // Other jobs of this process share the list.
+      refs.splice(0, refs.indexOf(first?.ref ?? (asked.at(-1) as number)) + 1);
+      for (let claim = first; claim; claim = await take([claim.ref])) {
         const current = claim;
         await within({ name: kind, step: kind, op: policy.op ?? "create" }, () =>
           runJob({ claim: current }),
         );
       }
+      return first !== null;
     },
   };
 }
+
+/** One statement passes over so many that other workers have. */
+const maxAsked = 64;
 
 async function findThreadRef({ db }: JobRuntime, address: ThreadAddress): Promise<number | null> {
   const threadId = parseThreadId(address.threadId);

@@ -1,13 +1,14 @@
 import { AsyncResource } from "node:async_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { maxTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
-import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
+import { acrossTenants, keepTenancy } from "../postgres/isolation.js";
 import { parseInput } from "../text/parse-input.js";
 import type { Within, Work } from "./define-work.js";
 import { createFairQueue } from "./fair-queue.js";
+import { createLanes, type Lanes } from "./lanes.js";
+import { createLook, createSweeper, type LookReason } from "./look.js";
 import { type Job, jobName, kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export interface UpkeepInput {
@@ -30,6 +31,12 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
+export interface Counts {
+  done: number;
+  failed: number;
+  running: number;
+}
+
 export interface RunnerDeps {
   readonly db: Database;
   readonly logger: Logger;
@@ -48,7 +55,7 @@ export function ofKinds(works: readonly Work[], which: UpkeepInput = {}): readon
 
 export async function guarded(
   name: string,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
   logger: Logger,
 ): Promise<boolean> {
   try {
@@ -60,128 +67,145 @@ export async function guarded(
   }
 }
 
+type Seeing = <Result>(work: () => Result) => Result;
+
 /**
- * Passes due work to `take`, if this process may see all tenants; returns the number of counted
- * jobs.
+ * What one look finds at most, and how long its order is followed before the tenants of newer work
+ * get their turns. Workers share what they find; inline, only what one look found is done.
  */
-export function createLookout(db: Database) {
-  const lookedAt = new Map<object, number>();
-  const isTime = (what: { readonly everyMs?: number | undefined }, inTime: boolean): boolean => {
-    const now = performance.now();
-    const at = lookedAt.get(what) ?? Number.NEGATIVE_INFINITY;
-    if (inTime && now - at < (what.everyMs ?? 0)) return false;
-    lookedAt.set(what, now);
-    return true;
-  };
-  return async (
-    works: readonly Work[],
-    /** `inTime` skips work whose `everyMs` has not passed. `limit`: jobs per kind. */
-    { limit, inTime }: { readonly limit: number; readonly inTime: boolean },
-    take: (job: Job, work: Work, place: number) => unknown,
-  ): Promise<number> => {
-    let found = 0;
-    for (const work of works) {
-      if (!isTime(work, inTime)) continue;
-      if (currentTenancy() === undefined && !(await db.mayCrossTenants())) continue;
-      const refs = await acrossTenants(async () => {
-        if (work.mark && isTime(work.mark, inTime)) await work.mark.run();
-        if (!inTime) await work.hasten?.();
-        return work.due(limit);
-      });
-      if (!work.uncounted) found += refs.length;
-      await Promise.all(refs.map((ref, place) => take({ kind: work.kind, ref }, work, place)));
-    }
-    return found;
-  };
-}
+const looks = {
+  background: { limit: 20, freshMs: 1_000, repeats: true },
+  inline: { limit: 20, freshMs: Number.POSITIVE_INFINITY, repeats: false },
+  worker: { limit: 2_000, freshMs: 1_000, repeats: true },
+};
 
-/** Calls `sweep` at the start, every `everyMs`, and on demand, once per second at most. */
-export function createSweeper(sweep: () => void, everyMs: number) {
-  const timers = new Map<number, NodeJS.Timeout>();
-  let interval: NodeJS.Timeout | undefined;
-  let stopped = false;
-  return {
-    wakeIn(delayMs: number) {
-      const at = Math.ceil((performance.now() + Math.min(delayMs, maxTimerMs - 1_000)) / 1_000);
-      if (stopped || timers.has(at)) return;
-      const wake = () => {
-        timers.delete(at);
-        sweep();
-      };
-      timers.set(at, setTimeout(wake, at * 1_000 - performance.now()).unref());
-    },
-    start() {
-      if (interval || stopped) return;
-      interval = setInterval(sweep, Math.min(everyMs, maxTimerMs)).unref();
-      sweep();
-    },
-    stop() {
-      stopped = true;
-      clearInterval(interval);
-      for (const timer of timers.values()) clearTimeout(timer);
-    },
-  };
-}
+type Mode = keyof typeof looks;
 
-const sweepLimit = 20;
-
-/** Runs background work in this process, after the call or ("inline") before it returns. */
-export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Runner {
-  const { db, logger, works, within } = deps;
-  const background = how === "background";
-  const queue = createFairQueue(deps.concurrency);
+/** Runs single jobs, and counts them. */
+function createJobRuns({ works, within, logger, concurrency }: RunnerDeps, how: Mode) {
+  const inTurn = createFairQueue(concurrency);
   // Leaves the caller's async context: a job would stream into the graph run that started it.
   const outside = new AsyncResource("mnemograph.jobs");
-  const lookFor = createLookout(db);
-
-  const run = async (name: string, work: () => Promise<void>) => {
-    const job = () => outside.runInAsyncScope(() => guarded(name, work, logger));
-    await (background ? void queue.add(job) : job());
+  const counts = new Map(works.map(({ kind }) => [kind, { done: 0, failed: 0, running: 0 }]));
+  const runFirst = async (work: Work, refs: number[], seeing: Seeing): Promise<void> => {
+    const count = counts.get(work.kind) as Counts;
+    const name = jobName({ kind: work.kind, ref: refs[0] ?? 0 });
+    count.running++;
+    const isWell = await guarded(
+      name,
+      async () => {
+        if (await seeing(() => work.run(refs, within))) count.done++;
+      },
+      logger,
+    );
+    count.running--;
+    if (!isWell) count.failed++;
   };
-  type Seeing = <Result>(work: () => Result) => Result;
-  const runJob = async (job: Job, seeing: Seeing, others: readonly Job[] = []): Promise<void> => {
-    const work = works.find(({ kind }) => kind === job.kind);
-    const follow = () => seeing(() => Promise.all(others.map((other) => runJob(other, seeing))));
-    if (!work) return void (await follow());
-    await run(jobName(job), async () => {
-      await seeing(() => work.run(job, within)).finally(follow);
-    });
-  };
-  const stopping = new AbortController();
-  const later = new Set<Promise<void>>();
-  const upkeep = (some: readonly Work[], inTime: boolean) =>
-    lookFor(some, { limit: sweepLimit, inTime }, (job) => runJob(job, acrossTenants));
-  const sweep = () => void run("Upkeep", async () => void (await upkeep(works, true)));
-  const sweeper = createSweeper(sweep, deps.sweepIntervalMs);
-
   return {
-    start: (job, others) => runJob(job, keepTenancy(), others),
-    upkeep: async (which) => upkeep(ofKinds(works, which), false),
-    wakeIn(delayMs, again) {
-      if (!background) return;
+    counts,
+    /** Resolves when the job is over; its error is logged. */
+    run(work: Work, refs: number[], seeing: Seeing): Promise<void> {
+      const job = () => outside.runInAsyncScope(() => runFirst(work, refs, seeing));
+      return how === "background" ? seeing(() => inTurn(job)) : job();
+    },
+  };
+}
+
+/**
+ * Runs background work in this process: after the call that made it due, before that call returns
+ * ("inline"), or what the tables say is due ("worker", `concurrency` jobs of each kind).
+ */
+export function createRunner(deps: RunnerDeps, how: Mode) {
+  const { db, logger, works, concurrency } = deps;
+  const { limit, freshMs, repeats } = looks[how];
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  // Outside of the call that begins it.
+  const outside = new AsyncResource("mnemograph.runner");
+  const track = <Result>(work: Promise<Result>): Promise<Result> => {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work));
+    return work;
+  };
+  const idle = async () => {
+    while (underWay.size > 0) await Promise.all(underWay);
+  };
+  const { run, counts } = createJobRuns(deps, how);
+  const look = createLook(db, limit);
+  const lanes = new Map<WorkKind, Lanes>();
+  for (const work of works) {
+    const settings = {
+      max: concurrency,
+      limit: repeats ? limit : Number.POSITIVE_INFINITY,
+      freshMs,
+      look: () => look(work, "interval"),
+      run: (refs: number[]) => run(work, refs, acrossTenants),
+      open: (lane: () => Promise<void>) => track(guarded(lookName, lane, logger)),
+    };
+    lanes.set(work.kind, createLanes(settings));
+  }
+  /** Returns how many jobs it found. */
+  const begin = async (work: Work, reason: LookReason): Promise<number> => {
+    const lookedAt = performance.now();
+    const refs = await look(work, reason);
+    const found = refs.length;
+    lanes.get(work.kind)?.follow(refs, lookedAt);
+    return found;
+  };
+  const sweep = () =>
+    guarded(
+      lookName,
+      async () => {
+        for (const work of works) await begin(work, "interval");
+      },
+      logger,
+    );
+  const sweeper = createSweeper(() => track(outside.runInAsyncScope(sweep)), deps.sweepIntervalMs);
+  const runJob = async (job: Job, seeing: Seeing, others: readonly Job[]): Promise<void> => {
+    const work = works.find(({ kind }) => kind === job.kind);
+    if (work) await run(work, [job.ref], seeing);
+    await Promise.all(others.map((other) => runJob(other, seeing, [])));
+  };
+  return {
+    async start(job: Job, others: readonly Job[] = []) {
+      const started = track(runJob(job, keepTenancy(), others));
+      if (how === "inline") await started;
+    },
+    async upkeep(which?: UpkeepInput) {
+      let found = 0;
+      for (const work of ofKinds(works, which)) {
+        const jobs = await begin(work, "upkeep");
+        if (!work.uncounted) found += jobs;
+        if (how === "inline") await idle();
+      }
+      return found;
+    },
+    wakeIn(delayMs: number, again?: Job) {
+      if (how === "inline") return;
       if (!again) return sweeper.wakeIn(delayMs);
       const seeing = keepTenancy();
-      const started = wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
-        () => runJob(again, seeing),
-        () => {},
+      const delayed = wait(delayMs, undefined, { signal: stopping.signal, ref: false });
+      void track(
+        delayed.then(
+          () => runJob(again, seeing, []),
+          () => {},
+        ),
       );
-      later.add(started);
-      void started.finally(() => later.delete(started));
     },
     startSweeping() {
-      if (background && works.length > 0) sweeper.start();
+      if (how !== "inline" && works.length > 0) sweeper.start();
     },
-    async idle() {
-      await queue.idle();
-      while (later.size > 0) {
-        await Promise.all(later);
-        await queue.idle();
-      }
-    },
+    idle,
     async stop() {
       stopping.abort();
       sweeper.stop();
-      await queue.idle();
+      for (const each of lanes.values()) each.stop();
+      await idle();
     },
+    wake: (work: Work) => outside.runInAsyncScope(() => begin(work, "wake")),
+    isFree: ({ kind }: Work) => lanes.get(kind)?.isFree() === true,
+    counts,
   };
 }
+
+const lookName = "Looking for due work";

@@ -21,19 +21,9 @@ export const kindsField = z.array(z.enum(workKinds)).min(1).optional();
 
 export interface Job {
   readonly kind: WorkKind;
+  /** A thread or an owner; 0 for work of neither. */
   readonly ref: number;
-  /** @default taken when it runs */
-  readonly lease?: number | undefined;
 }
 
-/** Also a deduplication key of queued jobs. */
 export const jobName = ({ kind, ref }: Job): string =>
   ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
-
-const jobSchema = z.object({
-  kind: z.enum(workKinds),
-  ref: z.int().min(0),
-  lease: z.int().optional(),
-});
-
-export const toJob = (data: unknown): Job | null => jobSchema.safeParse(data).data ?? null;

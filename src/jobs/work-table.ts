@@ -21,7 +21,7 @@ export interface Claim {
   readonly doneUntil: number;
 }
 
-export const workerName = `${hostname()}:${process.pid}`;
+const workerName = `${hostname()}:${process.pid}`;
 
 /** Another worker took over. Handled silently: no user's call fails. */
 export class LeaseLost extends Error {
@@ -39,7 +39,7 @@ const isOf = ({ kind, of, ref }: WorkKey): Sql =>
 
 const isDue = (db: Connection): Sql => sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 
-export const leaseEnd = (db: Connection, leaseMs: number): Sql =>
+const leaseEnd = (db: Connection, leaseMs: number): Sql =>
   sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
 
 /** Marks work as due, unless a failed try delays it or it is due earlier. */
@@ -81,27 +81,36 @@ export const otherThreads = (db: Connection, threadRef: number) => sql`
   where o.id = ${threadRef}`;
 
 /**
- * Null if not due or leased. @param lease a lease taken by the queueing process
- * @default a new one
+ * Claims the first of `refs` that is due. Of several, those that another worker is claiming are
+ * skipped, so that workers do not wait for each other.
  */
 export async function takeWork(
   db: Connection,
-  key: WorkKey,
+  { kind, of }: Omit<WorkKey, "ref">,
+  refs: readonly number[],
   leaseMs: number,
-  lease?: number,
 ): Promise<Claim | null> {
-  const taken = sql`lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}`;
-  const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
+  const column = refColumn(of);
+  const [only = -1, ...others] = refs;
+  const first =
+    others.length === 0
+      ? sql`${isOf({ kind, of, ref: only })} and ${isDue(db)}`
+      : sql`id = (
+          select id from ${db.schema}.work
+          where ${column} = any (${refs}::bigint[]) and kind = ${kind} and given_up_at is null and ${isDue(db)}
+          order by array_position(${refs}::bigint[], ${column}) limit 1 for update skip locked
+        )`;
+  const [claim = null] = await db.query<Claim & Record<string, unknown>>(
     sql`
     update ${db.schema}.work
-    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null, error = null,` : empty} ${taken}
-    where ${isOf(key)} and ${lease === undefined ? isDue(db) : sql`lease = ${lease} and lease_until is not null`}
-    returning id, lease, attempts, done_until`,
+    set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,
+      error = null, output = null, lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
+    where ${first}
+    returning id::float8 as id, ${column}::float8 as ref, lease::float8 as lease, attempts as attempt,
+      done_until::float8 as "doneUntil"`,
     { prepare: true },
   );
-  if (!row) return null;
-  const [id, newLease, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
-  return { id, ref: key.ref, lease: newLease, attempt: row.attempts, doneUntil };
+  return claim;
 }
 
 export const hasLease = ({ id, lease }: Pick<Claim, "id" | "lease">): Sql =>
@@ -143,7 +152,7 @@ export async function completeWork(
   also?: Sql,
 ): Promise<void> {
   const doneAt = at === null ? empty : sql`done_at = ${at ? sql`${at}::timestamptz` : db.now()},`;
-  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null, due_since = null
+  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, output = null, lease_until = null, due_since = null
     ${more ? sql`, retry_at = least(retry_at, ${db.now()})` : empty}`;
   await setHeld(db, claim, set, also);
 }
@@ -195,10 +204,22 @@ export async function deferWork(db: Connection, claim: Claim, until: Date): Prom
 export async function failWork(
   db: Connection,
   claim: Claim,
-  { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
+  {
+    error,
+    output,
+    retryMs,
+  }: {
+    readonly error: string;
+    readonly output: string | null;
+    readonly retryMs: number | null;
+  },
 ): Promise<void> {
   const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
-  await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
+  await setHeld(
+    db,
+    claim,
+    sql`error = ${error}, output = ${output}, retry_at = ${retryAt}, lease_until = null`,
+  );
 }
 
 interface GivenUp {

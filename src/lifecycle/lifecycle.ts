@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { lockExistingOwner } from "../forgetting/erase-memories.js";
-import type { Work } from "../jobs/define-work.js";
+import { firstOf, type Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
@@ -38,7 +38,7 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
     kind: "lifecycle",
     everyMs: ageingEveryMs,
     due: (limit) => findOwners(db, options, limit),
-    async run({ ref: ownerRef }) {
+    run: firstOf(async (ownerRef) => {
       const [owner] = await db.query<ScopeRow>(
         sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ownerRef}`,
       );
@@ -77,7 +77,7 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
         await applyChanges(tx, by, { changes, purged: due.map(({ id }) => id) });
         return due.length;
       });
-    },
+    }),
   };
 }
 

@@ -1,9 +1,10 @@
 import sql from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
+import { isSummaryUnderWay } from "../conversation/record-messages.js";
 import { eventsInserted } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { Taken } from "../jobs/work-definition.js";
-import { type Claim, completeWork, hasLease, leaseEnd, workerName } from "../jobs/work-table.js";
+import { type Claim, completeWork, hasLease } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
@@ -119,33 +120,26 @@ export async function limitSummary(
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
 
-export type ClaimedSummary = {
+export type MarkedSummary = {
   readonly summaryId: number;
-  readonly claim: Claim;
   readonly window: SummaryWindow;
 };
 
 /**
- * Claims the next summary of a thread by inserting its `processing` row, based on the latest
+ * Marks the next summary of a thread as due by inserting its `processing` row, based on the latest
  * completed one. The row begins before `window` at the first uncovered message, as in a thread that
  * was long before its first summary. After such a long row, the next ones drop twice as many
- * messages as are new, until they are as short as `window`. An expired `processing` row fails. Null
- * if another process has a live claim or has summarised the same messages: the row in `work`
- * decides races, and the index `summary_processing` those of rows.
+ * messages as are new, until they are as short as `window`. A `processing` row whose lease has ended
+ * fails. Null if another one is due or under way, or the same messages are summarised: the row in
+ * `work` decides races, and the index `summary_processing` those of rows.
  */
-export async function claimSummary(
+export async function markSummary(
   db: Connection,
-  { threadRef, window, leaseMs }: { threadRef: number; window: SummaryWindow; leaseMs: number },
-): Promise<ClaimedSummary | null> {
+  { threadRef, window }: { threadRef: number; window: SummaryWindow },
+): Promise<MarkedSummary | null> {
   const { schema } = db;
   // The insert reads `expired`, so that the expired row leaves the index first.
-  const [row] = await db.query<{
-    id: string;
-    start_seq: number;
-    work: string;
-    lease: string;
-    done: string;
-  }>(sql`
+  const [row] = await db.query<{ id: string; start_seq: number }>(sql`
     with base as (
       select s.id, s.start_seq, s.end_seq from ${schema}.summary s
       where s.thread_ref = ${threadRef} and s.status = 'completed'
@@ -159,44 +153,33 @@ export async function claimSummary(
         order by m.seq limit 1
       ) m
     ),
-    taken as (
-      insert into ${schema}.work as k (kind, thread_ref, done_until, attempts, lease, lease_until, worker, taken_at)
-      select 'summaries', ${threadRef}::bigint, coalesce((select end_seq from base), -1), 1, 1, ${leaseEnd(db, leaseMs)},
-        ${workerName}::text, ${db.now()}
+    marked as (
+      insert into ${schema}.work as k (kind, thread_ref, done_until, retry_at)
+      select 'summaries', ${threadRef}::bigint, coalesce((select end_seq from base), -1), ${db.now()}
       where not exists (select from base where end_seq >= ${window.endSeq})
       on conflict (thread_ref, kind) where given_up_at is null do update
-        set attempts = 1, lease = k.lease + 1, lease_until = excluded.lease_until, retry_at = null, error = null,
-          worker = excluded.worker, taken_at = excluded.taken_at, done_until = greatest(k.done_until, excluded.done_until)
-        -- An expired lease, compared without the time, which Citus does not take here.
-        where k.done_until < ${window.endSeq} and (
-          k.lease_until is null or excluded.lease_until - k.lease_until >= ${leaseMs} * interval '1 millisecond'
-        )
-      returning k.id, k.lease, k.done_until
+        set attempts = 0, lease = k.lease + 1, lease_until = null, due_since = null, error = null,
+          retry_at = excluded.retry_at, done_until = greatest(k.done_until, excluded.done_until)
+        -- Its time stands for now(), which Citus does not take here.
+        where k.done_until < ${window.endSeq} and not ${isSummaryUnderWay(sql`excluded.retry_at`)}
+      returning k.id
     ),
     expired as (
       update ${schema}.summary s set status = 'failed'
-      from taken where s.thread_ref = ${threadRef} and s.status = 'processing' returning s.id
+      from marked where s.thread_ref = ${threadRef} and s.status = 'processing' returning s.id
     ),
     made as (
       insert into ${schema}.summary (thread_ref, start_seq, end_seq, base_id, status, created_at)
       select ${threadRef}::bigint,
         least(${window.startSeq}::int, (select seq from longer), coalesce((select end_seq from base), -1) + 1),
         ${window.endSeq}::int, (select id from base), 'processing', ${db.now()}
-      from taken where (select count(*) from expired) >= 0
+      from marked where (select count(*) from expired) >= 0
       returning id, start_seq
     )
-    select made.id, made.start_seq, taken.id as work, taken.lease, taken.done_until as done from made cross join taken`);
+    select id, start_seq from made`);
   if (!row) return null;
-  const claim = {
-    id: Number(row.work),
-    ref: threadRef,
-    lease: Number(row.lease),
-    attempt: 1,
-    doneUntil: Number(row.done),
-  };
   return {
     summaryId: Number(row.id),
-    claim,
     window: { startSeq: row.start_seq, endSeq: window.endSeq },
   };
 }

@@ -2,7 +2,7 @@ import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { defineWork } from "../jobs/define-work.js";
 import type { Taken } from "../jobs/work-definition.js";
-import { type Claim, type SkipReason, skipWork } from "../jobs/work-table.js";
+import { type Claim, type SkipReason, skipWork, takeWork } from "../jobs/work-table.js";
 import type { Logger } from "../logger.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import {
@@ -98,5 +98,8 @@ async function claimNow(
   const thread = await record(deps, { scope, threadId, messages: [] });
   if (await isTurnOpen(deps.db, thread.threadRef, [])) return "round_open";
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
-  return start.started ? start.claim : start.reason;
+  if (!start.started) return start.reason;
+  const { leaseMs } = deps.config.summaries;
+  const key = { kind: "summaries", of: "thread" } as const;
+  return (await takeWork(deps.db, key, [thread.threadRef], leaseMs)) ?? "already_running";
 }

@@ -3,7 +3,7 @@ import { findLastCall } from "../conversation/find-messages.js";
 import type { RecordedThread } from "../conversation/record-messages.js";
 import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { type ClaimedSummary, claimSummary } from "./claim-summary.js";
+import { type MarkedSummary, markSummary } from "./claim-summary.js";
 import {
   type SummaryOptions,
   type SummarySkipReason,
@@ -33,10 +33,10 @@ function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
 }
 
 export type SummaryStart =
-  | ({ readonly started: true } & ClaimedSummary)
+  | ({ readonly started: true } & MarkedSummary)
   | { readonly started: false; readonly reason: SummarySkipReason };
 
-/** Claims the next window of a thread whose turn was just recorded, if it is due. */
+/** Marks the next window of a thread whose turn was just recorded, if it is due. */
 export async function startSummary(
   deps: { db: Connection; logger: Logger; summaries: SummaryOptions },
   thread: RecordedThread,
@@ -52,20 +52,16 @@ export async function startSummary(
     turnStarts,
     talk.earliestSeq,
   );
-  const claimed = await claimSummary(deps.db, {
-    threadRef: thread.threadRef,
-    window,
-    leaseMs: deps.summaries.leaseMs,
-  });
-  if (!claimed) return skipped(deps.logger, "already_running", threadId);
-  const { summaryId } = claimed;
+  const marked = await markSummary(deps.db, { threadRef: thread.threadRef, window });
+  if (!marked) return skipped(deps.logger, "already_running", threadId);
+  const { summaryId } = marked;
   deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
     threadId,
     step: "summaries",
     summaryId,
-    ...claimed.window,
+    ...marked.window,
   });
-  return { started: true, ...claimed };
+  return { started: true, ...marked };
 }
 
 /** Whether the last turn waits for tools: by `messages`, just recorded, else by the transcript. */

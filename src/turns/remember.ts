@@ -71,7 +71,7 @@ export async function remember(
   // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
   const due: DueJob[] = [];
   if (extractInMs !== null) due.push({ kind: "facts", ref, inMs: Math.max(0, extractInMs) });
-  if (start.started) due.push({ kind: "summaries", ref, lease: start.claim.lease });
+  if (start.started) due.push({ kind: "summaries", ref });
   if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref });
   if (hasEpisode) due.push({ kind: "episodes", ref });
   const summary = start.started

@@ -120,7 +120,7 @@ describe("consolidation runs", () => {
     const [first, second] = rows;
     const key = { kind: "consolidation", of: "owner", ref: await ownerRefOf("resumed") } as const;
     await markWork(db.database, key);
-    const claim = await takeWork(db.database, key, 1);
+    const claim = await takeWork(db.database, key, [key.ref], 1);
     if (!claim) throw new Error("nothing was claimed");
     const pairs = [
       { first, second, similarity: 0.8, votes: [{ verdict: "same", reason: "Said before." }] },

@@ -227,7 +227,7 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
     const due = await lifecycle.due(1_000);
     expect(due.length).toBeGreaterThan(0);
     await memory.forget({ scope });
-    for (const ref of due) await lifecycle.run({ ref }, (_, piece) => piece());
+    for (const ref of due) await lifecycle.run([ref], (_, piece) => piece());
     expect(await findEverywhere(db, scope.userId)).toEqual({});
   });
 });

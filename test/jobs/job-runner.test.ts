@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
-import type { Work } from "../../src/jobs/define-work.js";
+import { firstOf, type Work } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
 import type { Memory } from "../../src/memory.js";
 import { createGate } from "../../src/testing/index.js";
@@ -18,7 +18,7 @@ function runnerOf(
   concurrency = 3,
 ) {
   const logger = recordingLogger();
-  const works: Work[] = [{ kind: "lifecycle", due: async () => [], run: ({ ref }) => run(ref) }];
+  const works: Work[] = [{ kind: "lifecycle", due: async () => [], run: firstOf(run) }];
   const deps = { db: db.database, logger, works, concurrency, sweepIntervalMs: 60_000 };
   const runner = createRunner({ ...deps, within: (_, piece) => piece() }, how);
   return { logger, runner, start: (ref: number) => runner.start({ kind: "lifecycle", ref }) };

@@ -329,7 +329,7 @@ describe("waits beyond the range of timers", () => {
       sweeps++;
       return [];
     };
-    const works = [{ kind: "lifecycle" as const, due, run: async () => {} }];
+    const works = [{ kind: "lifecycle" as const, due, run: async () => false }];
     const options = { db: db.database, concurrency: 1, logger: silentLogger, works };
     const within: Within = (_, piece) => piece();
     const work = createRunner({ ...options, within, sweepIntervalMs: 2 ** 40 }, "background");

@@ -103,6 +103,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   listEvents: () => ({ limit: 1 }),
   countEvents: () => ({ by: ["op"] }),
   energyLevel: () => ({}),
+  listCosts: () => ({ by: "kind", days: 7 }),
   countMemories: () => ({ contains: "tea" }),
   listJobs: () => ({ state: "failed" }),
   retryJob: () => ({ id: "given-up-0" }),

@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { setTimeout as wait } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import { checkPeer, refuseMissing } from "../peers.js";
@@ -7,8 +8,7 @@ import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
 import { askOf } from "../postgres/session-settings.js";
-import { createTurns } from "./fair-queue.js";
-import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
+import { type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /** The part of pg-boss 10.4 and 12 in use: programs without pg-boss need no declarations. */
 export interface PgBossInstance {
@@ -32,32 +32,34 @@ interface PgBossOptions {
 
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-interface Taking {
-  readonly most: number;
+interface Listening {
   readonly pollIntervalMs: number;
-  take(data: readonly unknown[]): Promise<void>;
+  /** Whether it may do more now: others get the wake-up if not. */
+  isFree(): boolean;
+  onWake(): Promise<unknown>;
+  readonly signal: AbortSignal;
 }
 
-interface QueuedJob {
-  readonly job: Job;
-  readonly priority: number;
-}
-
-/** Queued jobs are hints and may be lost: the tables record due work. */
-export interface JobQueue {
-  /**
-   * Never throws: sweeps find jobs that could not be queued. @param place
-   * @default the caller's next turn
-   */
-  add(job: Job, place?: number): void;
+/**
+ * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
+ * messages may be lost.
+ */
+export interface WakeUps {
+  /** Never throws: workers look at the tables at intervals, too. */
+  send(kind: WorkKind): void;
   prepare(): Promise<unknown>;
-  work(kind: WorkKind, taking: Taking): void;
-  stopWork(): Promise<void>;
+  /**
+   * Polls until `signal`, without pauses while there are messages. Not by `boss.work`: in pg-boss 10
+   * its failed statement ends the process.
+   */
+  listen(kind: WorkKind, listening: Listening): Promise<void>;
+  /** Whether the last request to the queues succeeded. */
+  isWell(): boolean;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** "short": one job of a key waits while one runs. `work` alone tries again. */
+/** "short": one message waits at most. `work` alone has leases and retries. */
 const queueOptions = { policy: "short", retryLimit: 0 };
 
 /** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
@@ -73,121 +75,75 @@ async function makeMissing(boss: PgBossInstance, names: string[]): Promise<void>
   for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
 }
 
-export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
+export function createWakeUps(db: Database, option: QueueOption, logger: Logger): WakeUps {
   const outside = new AsyncResource("mnemograph.queue");
-  const waiting = new Map<string, QueuedJob>();
-  const nextTurn = createTurns();
-  const takers = new Map<WorkKind, ReturnType<typeof createTaker>>();
+  const unsent = new Set<WorkKind>();
+  const listeners = new Map<WorkKind, () => Promise<unknown>>();
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   const opening = openOnce(db, option, logger);
   let isPrepared = false;
-  let flushing: Promise<void> | undefined;
+  let sending: Promise<void> | undefined;
 
   const prepare = async () => {
-    isPrepared = false;
     const boss = await opening.open();
     await retrying(() => makeMissing(boss, workKinds.map(nameOf)), whileOthersMakeThem);
     isPrepared = true;
     return boss;
   };
-  const insert = async (jobs: readonly QueuedJob[]) => {
-    const boss = isPrepared ? await opening.open() : await prepare();
-    for (const kind of new Set(jobs.map(({ job }) => job.kind))) {
+  const opened = () => (isPrepared ? opening.open() : prepare());
+  const failed = (what: string) => (error: unknown) => {
+    isPrepared = false;
+    logger.warn(`${what}, so workers find work at their intervals: ${errorLine(error)}`);
+  };
+  const insert = async (kinds: readonly WorkKind[]) => {
+    const boss = await opened();
+    for (const kind of kinds) {
       const name = nameOf(kind);
-      const rows = jobs.flatMap(({ job, priority }) =>
-        job.kind === kind ? { name, data: job, singletonKey: `${job.ref}`, priority } : [],
-      );
+      const rows = [{ name, data: { kind } }];
       const given = isVersion10(boss) ? [rows] : [name, rows];
       await boss.insert(...(given as never[]));
-      takers.get(kind)?.wake();
+      await listeners.get(kind)?.();
     }
   };
-  const send = async () => {
+  const sendAll = async () => {
     await new Promise(setImmediate);
-    while (waiting.size > 0) {
-      const jobs = [...waiting.values()];
-      waiting.clear();
-      await insert(jobs).catch((error: unknown) => {
-        isPrepared = false;
-        logger.warn(
-          `${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`,
-        );
-      });
+    while (unsent.size > 0) {
+      const kinds = [...unsent];
+      unsent.clear();
+      await insert(kinds).catch(failed("Workers could not be woken"));
     }
-    flushing = undefined;
+    sending = undefined;
   };
   return {
-    add(job, place) {
-      const name = jobName(job);
-      waiting.set(name, { job, priority: waiting.get(name)?.priority ?? nextTurn(place) });
-      flushing ??= outside.runInAsyncScope(send);
+    send(kind) {
+      unsent.add(kind);
+      sending ??= outside.runInAsyncScope(sendAll);
     },
-    flush: async () => flushing,
+    flush: async () => sending,
     prepare,
-    work(kind, taking) {
+    isWell: () => isPrepared,
+    async listen(kind, { pollIntervalMs, isFree, onWake, signal }) {
+      const name = nameOf(kind);
       const take = async () => {
-        const boss = await opening.open();
-        const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
-        if (jobs.length === 0) return false;
-        await taking.take(jobs.map(({ data }) => data));
-        const ids = jobs.map(({ id }) => id);
-        await boss.complete(nameOf(kind), ids);
+        if (!isFree()) return false;
+        const boss = await opened();
+        const [message] = await boss.fetch(name, { batchSize: 1 });
+        if (!message) return false;
+        await boss.complete(name, [message.id]);
+        await onWake();
         return true;
       };
-      const failed = (error: unknown) =>
-        logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
-      takers.set(kind, createTaker(taking.pollIntervalMs, take, failed));
-    },
-    async stopWork() {
-      const all = [...takers.values()];
-      takers.clear();
-      await Promise.all(all.map((taker) => taker.stop()));
+      const onError = failed(`The queue of ${kind} could not be asked`);
+      listeners.set(kind, async () => isFree() && onWake());
+      while (!signal.aborted) {
+        const took = await take().catch(onError);
+        if (!took) await wait(pollIntervalMs, undefined, { signal }).catch(() => {});
+      }
+      listeners.delete(kind);
     },
     async close() {
-      await flushing;
+      await sending;
       await opening.close();
-    },
-  };
-}
-
-/**
- * Polls, without pauses while there are jobs. Not `boss.work`: in pg-boss 10 its failed statement
- * ends the process.
- */
-function createTaker(
-  pollIntervalMs: number,
-  take: () => Promise<boolean>,
-  onError: (error: unknown) => void,
-) {
-  let stopped = false;
-  let woken = false;
-  let endPause = () => {};
-  const wake = () => {
-    woken = true;
-    endPause();
-  };
-  const pause = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pollIntervalMs);
-      endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  const loop = (async () => {
-    while (!stopped) {
-      // A job queued from here on may be too late for this request.
-      woken = false;
-      const took = await take().catch(onError);
-      if (!took && !woken) await pause();
-    }
-  })();
-  return {
-    wake,
-    async stop() {
-      stopped = true;
-      wake();
-      await loop;
     },
   };
 }
