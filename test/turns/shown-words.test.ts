@@ -62,3 +62,28 @@ describe("threads.shownWords", () => {
     expect(await partsOfLast()).toEqual({ vector: 0.4 });
   });
 });
+
+it("threads.shownTo lists the turns of all conversations of the scope whose prompts a memory came into", async () => {
+  const memory = db.memory();
+  const { scope } = newAddress();
+  await memory.memories.add({ scope, memories: { text: "Eats only fish." } });
+  const [fish] = await memory.memories.list({ scope });
+  for (const threadId of ["lunch", "dinner"]) {
+    const address = { scope, threadId: `${threadId} of ${scope.userId}` };
+    for (const query of ["What fish is there?", "And what else?"]) {
+      const shown = shownBy(await memory.recall({ ...address, query }));
+      await memory.remember({ ...address, shown, messages: [new HumanMessage(query)] });
+    }
+  }
+  const memoryId = fish?.id ?? "";
+  const turns = await memory.threads.shownTo({ scope, memoryId });
+  const question = "What fish is there?";
+  expect(turns).toMatchObject(
+    ["dinner", "lunch"].map((threadId) => ({
+      ...{ scope, threadId: `${threadId} of ${scope.userId}`, turn: 1, seq: 0, question },
+    })),
+  );
+  expect(await memory.threads.shownTo({ scope, memoryId, limit: 1 })).toEqual(turns.slice(0, 1));
+  expect(await memory.threads.shownTo({ scope: { userId: "nobody" }, memoryId })).toEqual([]);
+  expect(await memory.threads.shownTo({ scope, memoryId: "no id" })).toEqual([]);
+});
