@@ -77,12 +77,20 @@ it("threads.shownTo lists the turns of all conversations of the scope whose prom
   }
   const memoryId = fish?.id ?? "";
   const turns = await memory.threads.shownTo({ scope, memoryId });
-  const question = "What fish is there?";
-  expect(turns).toMatchObject(
-    ["dinner", "lunch"].map((threadId) => ({
-      ...{ scope, threadId: `${threadId} of ${scope.userId}`, turn: 1, seq: 0, question },
-    })),
+  expect(
+    turns.map(({ threadId, turn, question }) => [threadId.split(" ")[0], turn, question]),
+  ).toEqual(
+    ["dinner", "lunch"].flatMap((threadId) => [
+      [threadId, 2, "And what else?"],
+      [threadId, 1, "What fish is there?"],
+    ]),
   );
+  expect(turns.at(-1)).toMatchObject({
+    scope,
+    seq: 0,
+    part: "relevant",
+    score: expect.any(Number),
+  });
   expect(await memory.threads.shownTo({ scope, memoryId, limit: 1 })).toEqual(turns.slice(0, 1));
   expect(await memory.threads.shownTo({ scope: { userId: "nobody" }, memoryId })).toEqual([]);
   expect(await memory.threads.shownTo({ scope, memoryId: "no id" })).toEqual([]);
