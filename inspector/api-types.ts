@@ -134,10 +134,38 @@ export type Consent = Scoped &
 
 export type Job = Scoped &
   Texts<"id" | "kind" | "state"> &
-  Maybe<"threadId" | "error" | "givenUpAt" | "dueAt"> &
+  Maybe<"threadId" | "error" | "detail" | "givenUpAt" | "dueAt" | "triedAt"> &
   Maybe<"attempts", number>;
+
+/** A turn whose prompt a memory came into. */
+export type TurnShown = Scoped &
+  Texts<"threadId" | "at" | "part" | "question"> &
+  Numbers<"turn" | "seq"> &
+  Maybe<"score", number>;
+
+/** What calls of models took, for a kind of work, a user or an app. */
+export type Cost = Partial<Texts<"kind"> & Scoped> &
+  Numbers<"calls" | "inputTokens" | "outputTokens" | "units">;
 
 export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | "line" | "at">;
 
 export type Forgotten = Numbers<"total"> &
   Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };
+
+export type Erasure = Texts<"id" | "kind" | "actor" | "beganAt"> &
+  Maybe<"tenantId" | "endedAt"> &
+  Flags<"hasDigest"> & {
+    readonly before: Readonly<Record<string, number>>;
+    readonly after: Readonly<Record<string, number>> | null;
+  };
+
+export interface Receipt {
+  readonly check: Texts<"by" | "at"> &
+    Maybe<"passed", boolean> & { readonly left: Readonly<Record<string, number>> };
+  readonly signature: "unsigned" | Texts<"algorithm" | "value">;
+}
+
+export type ForgetRequest = Scoped &
+  Texts<"at" | "purgeAt"> &
+  Maybe<"actor"> &
+  Numbers<"memories" | "waiting" | "restored" | "purged">;

@@ -21,12 +21,14 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
+import { listShownTo } from "./conversation/shown-to.js";
 import { listShown } from "./conversation/shown-turns.js";
 import { removeMessage, replaceMessage } from "./edits/change-transcript.js";
 import { recordTurn } from "./edits/edited-messages.js";
 import { MemoryError } from "./errors.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
+import { createErasuresApi } from "./forgetting/erasures-api.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
@@ -149,7 +151,8 @@ function assembleMemory(
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     reembed: (how) => reembed(bulk, vectorRows, how),
-    forget: (input) => forget(db.patient, input),
+    forget: (input) => forget({ db: db.patient, receipts: config.receipts }, input),
+    erasures: createErasuresApi({ ...runtime, db: db.patient }),
     export: (input) =>
       exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
     import: (input) => importLines(bulk, input),
@@ -274,6 +277,7 @@ function createThreads(
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
     shownWords: (input) => listShownWords(db, input),
+    shownTo: (input) => listShownTo(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
   };

@@ -9,6 +9,38 @@ import { hrefOf, nameOf, paramsOf } from "../place.js";
 const isDueAgain = ({ state, dueAt }: Job) =>
   state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now();
 
+/** What was tried, and when it is tried next. */
+function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: Readonly<{ job: Job }>) {
+  if (givenUpAt !== null) {
+    return (
+      <>
+        given up <When at={givenUpAt} withTime />, not tried again by itself
+      </>
+    );
+  }
+  const isFailed = state === "failed";
+  return (
+    <>
+      {(attempts ?? 0) > 0 && `tried ${counted(attempts ?? 0, "time")}`}
+      {triedAt !== null && isFailed && (
+        <>
+          , last <When at={triedAt} withTime />
+        </>
+      )}
+      {(attempts ?? 0) > 0 && state !== "running" && "; "}
+      {state === "running" && " running"}
+      {state !== "running" &&
+        (dueAt === null ? (
+          "not tried again by itself"
+        ) : (
+          <>
+            {isFailed ? "next try " : "due "} <When at={dueAt} withTime />
+          </>
+        ))}
+    </>
+  );
+}
+
 /** Background work, and what can be done about it. */
 export function JobList({
   jobs,
@@ -30,7 +62,12 @@ export function JobList({
   return (
     <>
       {error && <Trouble error={error} />}
-      {retried > 0 && <p role="status">{counted(retried, "job is", "jobs are")} due again.</p>}
+      {retried > 0 && (
+        <p role="status" class="done">
+          {counted(retried, "job is", "jobs are")} due again. A worker takes it up, or{" "}
+          <code>npx mnemograph upkeep --model MODULE</code>; what fails again is listed again.
+        </p>
+      )}
       {canRetry && jobs.length > 1 && (
         <button type="button" onClick={() => void retry(jobs)}>
           Try all {jobs.length} again
@@ -62,9 +99,14 @@ export function JobList({
                   <Words text={job.error} most={300} /> ·{" "}
                 </>
               )}
-              {job.attempts === null ? "given up" : counted(job.attempts, "attempt")} ·{" "}
-              <When at={job.givenUpAt ?? job.dueAt} />
+              <Tries job={job} />
             </p>
+            {job.detail !== null && (
+              <details class="faint">
+                <summary>What the provider or the model said</summary>
+                <Words text={job.detail} />
+              </details>
+            )}
             {canRetry && (
               <button type="button" onClick={() => void retry([job])}>
                 Try again

@@ -14,6 +14,7 @@ const [mostThreads, mostLearned, mostWaiting] = [6, 6, 3];
 /** How many that wait are counted; beyond it, "99+". */
 const mostCounted = 100;
 const chartDays = 14;
+const tokensPerUnit = 100;
 
 /** What is going on: latest conversations, what waits, what was learned, and what recall took. */
 export function Overview({ place, isOperator }: ViewProps) {
@@ -95,7 +96,7 @@ function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
     [
       "Background work today",
       counted(energy.callsToday, "call"),
-      `${count(energy.unitsToday)} units of energy; level ${count(energy.level)} of 100`,
+      `about ${count(energy.unitsToday * tokensPerUnit)} tokens; more under Cost`,
     ],
   ] as const;
   return (

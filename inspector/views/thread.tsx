@@ -121,10 +121,13 @@ function Talk({
       <Head title={title}>
         <p class="faint">
           <bdi>{thread}</bdi> · {costOf(cost.total)}
-          {cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
+          {cost.background.length > 0 && " · in the background, tokens in: "}
+          {cost.background
+            .map(({ kind, inputTokens }) => `${kind} ${count(inputTokens)}`)
+            .join(", ")}
         </p>
       </Head>
-      {failed.length > 0 && <JobList jobs={failed} canRetry again={again} />}
+      <JobList jobs={failed} canRetry again={again} />
       <SummaryStrip summaries={summaries} messages={(messages.at(-1)?.seq ?? 0) + 1} />
       <div class="panes">
         <div class="talk">

@@ -41,6 +41,7 @@ function Listed<Row>({
   name,
   title,
   none = "None.",
+  showsNone = false,
   place,
   children,
 }: Readonly<{
@@ -50,6 +51,8 @@ function Listed<Row>({
   name: string;
   title: string;
   none?: string;
+  /** Whether `children` show an empty list too, as what was done to it. */
+  showsNone?: boolean;
   place: Place;
   children: (rows: readonly Row[], again: () => void) => ComponentChildren;
 }>) {
@@ -67,7 +70,8 @@ function Listed<Row>({
       <Answer asked={asked} missing="This server does not list its work.">
         {({ rows, next }) => (
           <>
-            {rows.length === 0 ? <p class="note">{none}</p> : children(rows, asked.again)}
+            {rows.length === 0 && <p class="note">{none}</p>}
+            {(rows.length > 0 || showsNone) && children(rows, asked.again)}
             <Pages place={place} next={next} name={name} />
           </>
         )}
@@ -79,7 +83,14 @@ function Listed<Row>({
 function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
   const of = `${title} of ${nameOf(place.params) || "everybody"}`;
   return (
-    <Listed<Job> path="jobs" where={{ state }} name={`jobs-${state}`} title={of} place={place}>
+    <Listed<Job>
+      path="jobs"
+      where={{ state }}
+      name={`jobs-${state}`}
+      title={of}
+      place={place}
+      showsNone
+    >
       {(jobs, again) => <JobList jobs={jobs} canRetry={state === "failed"} again={again} />}
     </Listed>
   );

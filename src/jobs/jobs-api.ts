@@ -17,7 +17,7 @@ export const jobStates = ["waiting", "running", "failed"] as const;
  */
 type JobState = (typeof jobStates)[number];
 
-/** A piece of background work. It holds no words of a conversation but the error. */
+/** A piece of background work. It holds no words of a conversation but the error and its detail. */
 export interface ListedJob {
   readonly id: string;
   readonly kind: WorkKind;
@@ -28,9 +28,13 @@ export interface ListedJob {
   /** Null after it was given up. */
   readonly attempts: number | null;
   readonly error: string | null;
+  /** What the model answered or its provider said at the last try, redacted; it may quote a prompt. */
+  readonly detail: string | null;
   readonly givenUpAt: Date | null;
   /** Null while it runs, and when it is not tried again. */
   readonly dueAt: Date | null;
+  /** When the last try began; null while it runs, before the first, and after it was given up. */
+  readonly triedAt: Date | null;
   /**
    * The process that took it, "host:pid". A worker that is alive extends `leaseUntil`; after it
    * another takes over.
@@ -161,7 +165,8 @@ async function findJobs(
   const rows = await db.query<ScopeRow & Omit<ListedJob, "scope">>(sql`
     select j.* from (
       select k.id::text, k.kind, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
-        coalesce(t.app_id, o.app_id) as app_id, t.thread_id as "threadId", k.error, k.given_up_at as "givenUpAt",
+        coalesce(t.app_id, o.app_id) as app_id, t.thread_id as "threadId", k.error, k.output as detail,
+        k.given_up_at as "givenUpAt", case when k.lease_until is null then k.taken_at end as "triedAt",
         case when k.given_up_at is null then k.attempts end as attempts,
         case when k.lease_until > ${now()} then 'running' when k.error is not null then 'failed' else 'waiting' end as state,
         case when k.lease_until > ${now()} then null else coalesce(k.lease_until, k.retry_at) end as "dueAt",

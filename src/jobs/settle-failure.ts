@@ -3,6 +3,7 @@ import { insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
 import { UnusableOutput } from "../models/model-answer.js";
 import { retryDelayMs } from "../models/model-pause.js";
+import { redactSecrets } from "../text/redact-secrets.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime } from "./jobs-options.js";
 import { isUnread } from "./omissions.js";
@@ -30,9 +31,21 @@ export function toFailure(error: unknown): Failure {
         ? "LEASE_LOST"
         : "UNEXPECTED",
     message: errorLine(error),
-    output: unusable && storable(unusable.output.slice(0, maxOutputCharacters)),
+    output: unusable
+      ? storable(unusable.output.slice(0, maxOutputCharacters))
+      : providerText(error),
     isFinal: unusable?.isRefusal === true,
   };
+}
+
+const maxProviderCharacters = 1_000;
+
+/** What the provider said, which may quote the prompt; null for other failures. */
+function providerText(error: unknown): string | null {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  if (!MemoryError.is(error, "MODEL_FAILED") || !(cause instanceof Error)) return null;
+  // Whatever `redact` is: some quote the key that they refuse.
+  return storable(redactSecrets(cause.message.slice(0, maxProviderCharacters))) || null;
 }
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
@@ -130,8 +143,9 @@ async function tryAgain<Found extends LoadedWork>(
   const { tries, meanwhile = "Nothing was written" } = of.policy;
   const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
   const retryMs = isLast ? null : waitMs;
+  const output = await redactedOutput(deps, failure);
   await deps.db.transaction(async (tx) => {
-    await failWork(tx, claim, { error: failure.message, retryMs });
+    await failWork(tx, claim, { error: failure.message, output, retryMs });
     await of.steps.fail?.(tx, claim, work);
   });
   const { name, fields: about } = failedWork(of, claim, work);
@@ -150,7 +164,7 @@ async function giveUp<Found extends LoadedWork>(
   { claim, work, failure }: FailedTry<Found> & { readonly work: Found },
 ): Promise<JobStatus> {
   const { doneUntil = claim.doneUntil, more } = work;
-  const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
+  const output = await redactedOutput(deps, failure);
   await deps.db.transaction(async (tx) => {
     await giveWorkUp(tx, claim, {
       done: { doneUntil, more },
@@ -165,6 +179,9 @@ async function giveUp<Found extends LoadedWork>(
   deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }
+
+const redactedOutput = async ({ redactor }: JobRuntime, { output }: Failure) =>
+  output && (await redactor.text(output).catch(() => null));
 
 function failedWork<Found extends LoadedWork>(
   { kind }: Definition<Found>,

@@ -104,7 +104,7 @@ export async function takeWork(
     sql`
     update ${db.schema}.work
     set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,
-      error = null, lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
+      error = null, output = null, lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
     where ${first}
     returning id::float8 as id, ${column}::float8 as ref, lease::float8 as lease, attempts as attempt,
       done_until::float8 as "doneUntil"`,
@@ -152,7 +152,7 @@ export async function completeWork(
   also?: Sql,
 ): Promise<void> {
   const doneAt = at === null ? empty : sql`done_at = ${at ? sql`${at}::timestamptz` : db.now()},`;
-  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null, due_since = null
+  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, output = null, lease_until = null, due_since = null
     ${more ? sql`, retry_at = least(retry_at, ${db.now()})` : empty}`;
   await setHeld(db, claim, set, also);
 }
@@ -204,10 +204,22 @@ export async function deferWork(db: Connection, claim: Claim, until: Date): Prom
 export async function failWork(
   db: Connection,
   claim: Claim,
-  { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
+  {
+    error,
+    output,
+    retryMs,
+  }: {
+    readonly error: string;
+    readonly output: string | null;
+    readonly retryMs: number | null;
+  },
 ): Promise<void> {
   const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
-  await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
+  await setHeld(
+    db,
+    claim,
+    sql`error = ${error}, output = ${output}, retry_at = ${retryAt}, lease_until = null`,
+  );
 }
 
 interface GivenUp {

@@ -95,8 +95,12 @@ const job = z.strictObject({
   key: z.string(),
   scope,
   ...each(nullableText, "threadId", "error"),
+  detail: withDescription(
+    nullableText,
+    "What the model answered or its provider said at the last try, redacted. It may quote a prompt.",
+  ),
   attempts: z.number().nullable(),
-  ...each(time.nullable(), "givenUpAt", "dueAt"),
+  ...each(time.nullable(), "givenUpAt", "dueAt", "triedAt"),
   worker: withDescription(nullableText, "The process that took it, as host:pid."),
   since: withDescription(time.nullable(), "When it was taken."),
   leaseUntil: withDescription(
@@ -142,6 +146,26 @@ export const serviceOperations = {
       ...each(z.number().nullable(), "units", "capacity"),
     }),
     call: ({ memory, target }) => memory.energy.level(target),
+  }),
+  listCosts: operation("get", "/costs", "listed", {
+    does: "What background calls of models took in the last days, by kind of work, user or app",
+    input: z.strictObject({
+      by: z.enum(["kind", "user", "app"]),
+      days: z.int().min(1).max(90).optional(),
+      limit: page.limit,
+    }),
+    answer: z.strictObject({
+      costs: z.array(
+        z.strictObject({
+          kind: z.string().optional(),
+          scope: scope.optional(),
+          ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
+        }),
+      ),
+    }),
+    call: async ({ memory, target }, input) => ({
+      costs: await memory.energy.costs({ ...target, ...input }),
+    }),
   }),
   listJobs: operation("get", "/jobs", "listed", {
     does: "Background work that waits, runs or failed: a user's, an app's or everybody's",

@@ -5,6 +5,7 @@ import { asTenant } from "../postgres/isolation.js";
 import { tenantField } from "../scope/scope.js";
 import { isId } from "../scope/scope-predicates.js";
 import { parseInput } from "../text/parse-input.js";
+import { type Cost, type ListCosts, listCosts } from "./costs.js";
 import { type EnergyOptions, refillMs } from "./energy-options.js";
 
 export interface EnergyLevel {
@@ -30,6 +31,17 @@ export interface EnergyApi {
    * @throws MemoryError `INVALID_INPUT`
    */
   level(of?: { readonly tenantId?: string | undefined }): Promise<EnergyLevel>;
+  /**
+   * What background calls of models took in the last days, by kind of work, user or app: most tokens
+   * first. Without a scope: everybody's, for operators.
+   * @example
+   * ```ts
+   * for (const { kind, calls, inputTokens } of await memory.energy.costs({ by: "kind", days: 7 }))
+   *   console.log(kind, calls, inputTokens);
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  costs(listing: ListCosts): Promise<Cost[]>;
 }
 
 const levelSchema = z.strictObject({ tenantId: tenantField }).default({});
@@ -40,6 +52,7 @@ export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyA
       const { tenantId = "" } = parseInput(levelSchema, of, "tenant");
       return energyLevel((await findSpent(db, tenantId, options)).units, options);
     },
+    costs: (listing) => listCosts(db, listing),
   };
 }
 

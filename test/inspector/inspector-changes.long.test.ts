@@ -139,6 +139,24 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await page.getByText(/The model call failed/).waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("1 job is due again.").waitFor();
+    await open("waiting");
+    const failed = page.getByRole("region", { name: "Failed work" });
+    await failed.getByText("What the provider or the model said").click();
+    await failed.getByText("429: the model's quota for this minute is used up").waitFor();
+    await failed.getByText(/tried .* time/).waitFor();
+    // The last one leaves the list, and what was done is still said there.
+    await db.pool.query(
+      `update "${db.schema}".work set given_up_at = now(), retry_at = null where error is not null`,
+    );
+    await db.pool.query(
+      `insert into "${db.schema}".work (kind, thread_ref, done_until) select kind, thread_ref, -1 from "${db.schema}".work
+       where given_up_at is not null`,
+    );
+    await page.reload();
+    await failed.getByText(/given up/).waitFor();
+    await failed.getByRole("button", { name: "Try again" }).click();
+    await failed.getByText("1 job is due again.").waitFor();
+    await failed.getByText("None.").waitFor();
   });
 
   it("Typed text survives an ended token and a stopped server, and the page goes on afterwards", async () => {

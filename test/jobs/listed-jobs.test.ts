@@ -56,6 +56,38 @@ describe("unfinished background work", () => {
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
   });
 
+  it("A failed job has its provider's status, its provider's words without secrets, and when it was and is tried", async () => {
+    const secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH";
+    const problem = Object.assign(new Error(`The quota of ${secret} is used up`), { status: 429 });
+    let fails = true;
+    const model = new OfflineChatModel({
+      structured: {
+        fact_extraction() {
+          if (fails) throw problem;
+          return { facts: [] };
+        },
+      },
+    });
+    const memories = { extract: true, episodes: false };
+    const memory = db.memory({ model, config: { ...dueJobsConfig, memories } });
+    const scope = { userId: "over quota" };
+    const content = "My name is Ana and I live in Lisbon.";
+    await memory.remember({ scope, threadId: "quota", messages: [{ role: "user", content }] });
+    const [failed] = await memory.jobs.list({ scope });
+    expect(failed).toMatchObject({ state: "failed", attempts: 1, dueAt: expect.any(Date) });
+    expect(failed?.error).toContain("(429)");
+    expect(failed?.triedAt?.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(failed?.detail).toMatch(/^The quota of .* is used up$/);
+    expect(failed?.detail).not.toContain(secret);
+    fails = false;
+    await memory.jobs.retry({ id: failed?.id ?? "" });
+    expect(await memory.jobs.list({ scope })).toEqual([]);
+    const { rows } = await db.pool.query(
+      `select 1 from "${db.schema}".work where output is not null`,
+    );
+    expect(rows).toEqual([]);
+  });
+
   it("A job that was given up is not retried while a worker has later work of its thread", async () => {
     const model = new OfflineChatModel({ structured: { fact_extraction: () => ({}) } });
     const memories = { extract: true, episodes: false };

@@ -44,6 +44,11 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     memories: { text: "Buyers ask about refunds.", kind: "note" },
   });
   const id = kept?.id ?? "";
+  const { appId: _, ...owner } = scope;
+  const guest = { ...owner, userId: `guest of ${userId}` };
+  await memory.memories.add({ scope: guest, memories: { text: "The user is a guest." } });
+  await memory.forget({ scope: guest });
+  const [erasure] = await memory.erasures.list({ limit: 1 });
   const [entry] = await memory.memories.history({ scope, id });
   const lines = asText(await linesOf(memory, { userId: `${userId} who is new` }));
   return {
@@ -55,6 +60,7 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     appId,
     memoryId: note?.id ?? "",
     entry: entry?.id ?? 0,
+    erasureId: erasure?.id ?? "",
     exported: `${lines.join("\n")}\n`,
   };
 }
@@ -91,6 +97,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   endThread: ({ threadId }) => ({ threadId, reason: "done" }),
   deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
   shownTurns: ({ threadId }) => ({ threadId }),
+  shownTo: ({ id }) => ({ id }),
   shownWords: ({ threadId }) => ({ threadId, seq: 0 }),
   threadCost: ({ threadId }) => ({ threadId }),
   threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),
@@ -103,12 +110,16 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   listEvents: () => ({ limit: 1 }),
   countEvents: () => ({ by: ["op"] }),
   energyLevel: () => ({}),
+  listCosts: () => ({ by: "kind", days: 7 }),
   countMemories: () => ({ contains: "tea" }),
   listJobs: () => ({ state: "failed" }),
   retryJob: () => ({ id: "given-up-0" }),
   upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
   import: () => ({}),
+  listErasures: () => ({}),
+  erasureReceipt: ({ erasureId }) => ({ id: erasureId }),
+  listForgetRequests: () => ({}),
   forget: () => ({ dryRun: true }),
 };
 

@@ -1,0 +1,68 @@
+import sql, { join } from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../postgres/connection.js";
+import { asListed } from "../postgres/isolation.js";
+import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import {
+  ofTenant,
+  type ScopeRow,
+  scopeColumns,
+  scopeOf,
+  withinScope,
+} from "../scope/scope-predicates.js";
+import { pageRowsField } from "../text/parse-input.js";
+import { today, type UsageKind } from "./usage-statements.js";
+
+/** What background calls of models took, together for one kind of work, one user or one app. */
+export interface Cost {
+  /** With `by: "kind"`. */
+  readonly kind?: UsageKind;
+  /** With `by: "user"` and `by: "app"`; empty for calls without one, or of somebody forgotten. */
+  readonly scope?: Scope;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of energy: 100 tokens each. */
+  readonly units: number;
+}
+
+const costsSchema = z.strictObject({
+  scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
+  tenantId: tenantField,
+  by: z.enum(["kind", "user", "app"]),
+  /** Days in UTC, the last of which is today, 1 to 90. @default 7 */
+  days: z.int().min(1).max(90).default(7),
+  /** Rows, 1 to 1,000. @default 100 */
+  limit: pageRowsField,
+});
+
+export interface ListCosts extends Omit<z.input<typeof costsSchema>, "scope"> {
+  /** @default everybody's, for operators */
+  readonly scope?: Scope | undefined;
+}
+
+/** Most tokens first. @throws MemoryError `INVALID_INPUT` */
+export async function listCosts(db: Connection, input: ListCosts): Promise<Cost[]> {
+  const { scope, tenantId, by, days, limit } = parseListed(costsSchema, input, "list of costs");
+  const columns = {
+    kind: [sql`x.kind`],
+    user: [sql`x.tenant_id`, sql`x.user_id`],
+    app: [sql`x.tenant_id`, sql`x.app_id`],
+  }[by];
+  const isWithin = scope
+    ? withinScope(scopeColumns(scope), "x")
+    : ofTenant(sql`x.tenant_id`, tenantId);
+  const rows = await asListed({ scope, tenantId }, () =>
+    db.query<Partial<ScopeRow> & Cost>(sql`
+      select ${join(columns)}, count(*)::int as calls, sum(x.input_tokens)::float8 as "inputTokens",
+        sum(x.output_tokens)::float8 as "outputTokens", sum(x.units)::float8 as units
+      from ${db.schema}.usage x
+      where x.created_at >= ${today(db)} - ${(days - 1) * 24}::int * interval '1 hour' and ${isWithin}
+      group by ${join(columns)}
+      order by sum(x.input_tokens::bigint + x.output_tokens) desc, ${join(columns)} limit ${limit}`),
+  );
+  return rows.map(({ tenant_id = "", user_id = "", app_id = "", ...cost }) =>
+    by === "kind" ? cost : { scope: scopeOf({ tenant_id, user_id, app_id }), ...cost },
+  );
+}
