@@ -177,6 +177,9 @@ const unfinished = () =>
 
 type RequestRow = ScopeRow & Omit<ForgetRequest, "scope" | "purgeAt">;
 
+/** An agent forgets three memories for a message at most: enough for each request of a page. */
+const memoriesOfRequest = 20;
+
 /** A request removes its memories in one transaction, which has one time. */
 function findRequests(
   db: Connection,
@@ -196,17 +199,17 @@ function findRequests(
     ? sql`o.tenant_id = ${tenant} and ${userId === undefined ? sql`o.app_id = ${appId ?? ""}` : sql`o.user_id = ${userId}`}`
     : ofTenant(sql`o.tenant_id`, tenantId);
   return db.query<RequestRow>(sql`
-    select o.tenant_id, o.user_id, o.app_id, h.actor, h.created_at as at, count(*)::int as memories,
+    select h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at as at, count(*)::int as memories,
       (count(*) filter (where m.state <> 'active'))::int as waiting,
       (count(*) filter (where m.state = 'active'))::int as restored,
       (count(*) filter (where m.ref is null))::int as purged
     from (
-      select h.owner_ref, h.memory_id, h.actor, h.created_at from ${schema}.history h
-      where h.event = 'DELETE' and h.new ? 'evidence' order by h.created_at desc limit ${limit * 20}
+      select o.tenant_id, o.user_id, o.app_id, h.owner_ref, h.memory_id, h.actor, h.created_at
+      from ${schema}.history h join ${schema}.owner o on o.id = h.owner_ref
+      where h.event = 'DELETE' and h.new ? 'evidence' and ${within}
+      order by h.created_at desc limit ${limit * memoriesOfRequest}
     ) h
-    join ${schema}.owner o on o.id = h.owner_ref
     left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = h.owner_ref
-    where ${within}
-    group by o.tenant_id, o.user_id, o.app_id, h.actor, h.created_at
+    group by h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at
     order by h.created_at desc limit ${limit}`);
 }
