@@ -101,7 +101,7 @@ function assembleMemory(
   const observe = createObserve(db, config.spans);
   // What it does in the background.
   const jobs = options.jobs ?? "background";
-  const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, jobs);
+  const maintenance: Maintenance = createMaintenance(runtime, observe, jobs);
   const { runner } = maintenance;
   const endLevels = watchLevels(runtime);
   const startNote: StartNote =
