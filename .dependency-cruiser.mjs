@@ -157,7 +157,7 @@ const mayImport = {
       "search",
       "turns",
     ],
-    ...["transfer", "jobs"],
+    ...["transfer", "jobs", "forgetting"],
   ],
   "http/inspector": ["http", "operations"],
   http: ["text", "scope", "operations", "http/inspector"],

@@ -145,3 +145,21 @@ export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | 
 
 export type Forgotten = Numbers<"total"> &
   Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };
+
+export type Erasure = Texts<"id" | "kind" | "actor" | "beganAt"> &
+  Maybe<"tenantId" | "endedAt"> &
+  Flags<"hasDigest"> & {
+    readonly before: Readonly<Record<string, number>>;
+    readonly after: Readonly<Record<string, number>> | null;
+  };
+
+export interface Receipt {
+  readonly check: Texts<"by" | "at"> &
+    Maybe<"passed", boolean> & { readonly left: Readonly<Record<string, number>> };
+  readonly signature: "unsigned" | Texts<"algorithm" | "value">;
+}
+
+export type ForgetRequest = Scoped &
+  Texts<"at" | "purgeAt"> &
+  Maybe<"actor"> &
+  Numbers<"memories" | "waiting" | "restored" | "purged">;

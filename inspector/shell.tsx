@@ -34,7 +34,7 @@ export function Shell() {
         <a class="brand" href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>
           <Logo /> Mnemograph
         </a>
-        <Tabs place={place} current={view.tab ?? place.view} />
+        <Tabs place={place} current={view.tab ?? place.view} isOperator={!isUser} />
         {!isUser && <WhoseChooser place={place} />}
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
@@ -99,7 +99,11 @@ function Logo() {
   );
 }
 
-function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
+function Tabs({
+  place,
+  current,
+  isOperator,
+}: Readonly<{ place: Place; current: string; isOperator: boolean }>) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
@@ -108,8 +112,9 @@ function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
   return (
     <nav aria-label="Views" ref={nav}>
       {Object.entries(views).map(
-        ([name, { name: title, tab }]) =>
-          tab === undefined && (
+        ([name, { name: title, tab, operators }]) =>
+          tab === undefined &&
+          (isOperator || !operators) && (
             <a
               key={name}
               href={hrefOf({ view: name, params: whoseOf(place.params) })}

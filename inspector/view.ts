@@ -13,6 +13,8 @@ export interface View {
   readonly name: string;
   /** Whether somebody's memory has to be named first. @default everybody's can be shown */
   readonly needsWhose?: true;
+  /** Whether only operators have it. */
+  readonly operators?: true;
   /** The view whose tab it belongs to. @default it has one of its own */
   readonly tab?: string;
   readonly show: ComponentType<ViewProps>;

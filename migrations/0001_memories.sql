@@ -169,6 +169,8 @@ create index history_export on mnemograph.history (owner_ref, id);
 -- What was removed on request: each search omits the messages that it was learned from.
 create index history_removed on mnemograph.history (owner_ref)
   where event = 'DELETE' and new ->> 'state' = 'soft_deleted';
+-- What users asked to forget: their words are its evidence.
+create index history_requests on mnemograph.history (created_at desc) where event = 'DELETE' and new ? 'evidence';
 
 -- Changes that wait for the user's consent, or for a second signal. Deleted with their owner.
 create table mnemograph.consent_request (

@@ -85,3 +85,26 @@ create table mnemograph.usage (
 create index usage_owner on mnemograph.usage (mnemograph.id_digest(tenant_id), mnemograph.id_digest(user_id), created_at);
 create index usage_tenant on mnemograph.usage (mnemograph.id_digest(tenant_id), created_at);
 create index usage_time on mnemograph.usage (created_at);
+
+-- Erasures of users and apps, for receipts. No content, and of the erased id nothing but an HMAC under a key that is in no
+-- table. Each row survives the erasure that it records. `sha256` is the digest of the finished record; `previous` is that of
+-- the record before it in the tenant, '' for the first: a changed or missing record breaks the chain.
+create table mnemograph.erasure (
+  id uuid not null constraint erasure_pkey primary key,
+  tenant_id text not null,
+  kind text not null constraint erasure_kind check (kind in ('user', 'user_in_app', 'app')),
+  actor text not null,
+  -- The id that the deleted row of `owner` had: a number that is never given again.
+  owner_was bigint,
+  id_hmac text,
+  -- Rows by table.
+  rows_before jsonb not null,
+  rows_after jsonb,
+  began_at timestamptz not null,
+  ended_at timestamptz,
+  previous text,
+  sha256 text
+);
+create unique index erasure_chain on mnemograph.erasure (mnemograph.id_digest(tenant_id), previous) where previous is not null;
+create index erasure_latest on mnemograph.erasure (mnemograph.id_digest(tenant_id), began_at desc);
+create index erasure_time on mnemograph.erasure (began_at desc);

@@ -27,6 +27,7 @@ import { recordTurn } from "./edits/edited-messages.js";
 import { MemoryError } from "./errors.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
+import { createErasuresApi } from "./forgetting/erasures-api.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
@@ -149,7 +150,8 @@ function assembleMemory(
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     reembed: (how) => reembed(bulk, vectorRows, how),
-    forget: (input) => forget(db.patient, input),
+    forget: (input) => forget({ db: db.patient, receipts: config.receipts }, input),
+    erasures: createErasuresApi({ ...runtime, db: db.patient }),
     export: (input) =>
       exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
     import: (input) => importLines(bulk, input),

@@ -7,6 +7,7 @@ import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { EventsApi } from "./events/events.js";
 import type { StatsCall } from "./events/stats.js";
 import type { defineFacts } from "./facts/define-facts.js";
+import type { ErasuresApi } from "./forgetting/erasures-api.js";
 import type { ForgetInput, Forgotten } from "./forgetting/forget.js";
 import type { defineInsights } from "./insights/define-insights.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
@@ -269,6 +270,8 @@ export interface Memory {
    * then run it again
    */
   forget(input: ForgetInput): Promise<Forgotten>;
+  /** What was erased, with receipts, and what users asked to forget. For operators. */
+  readonly erasures: ErasuresApi;
   /**
    * The stored data of a user, of a user within an app, or of an app, line by line: threads with
    * their messages and summaries, memories, links, audit trail, changes, consents, work, items of

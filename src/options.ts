@@ -10,6 +10,7 @@ import {
   presetSchema,
 } from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
+import { receiptsOptionsSchema } from "./forgetting/receipts-options.js";
 import { insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
   jobConstants,
@@ -38,6 +39,7 @@ export const configSchema = z.strictObject({
   upkeep: taskOptionsSchema.prefault({}),
   notes: notesOptionsSchema.prefault({}),
   lifecycle: lifecycleOptionsSchema.prefault({}),
+  receipts: receiptsOptionsSchema.prefault({}),
   consolidation: consolidationOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
   consent: consentConfigSchema.prefault({}),
@@ -77,6 +79,8 @@ export interface MemoryConfig {
   readonly notes?: Given["notes"];
   /** When memories are forgotten by age, and for good. */
   readonly lifecycle?: Given["lifecycle"];
+  /** How receipts of erasures are signed, and whether an erased id can be asked for. */
+  readonly receipts?: Given["receipts"];
   /** How memories that say the same are merged in the background. */
   readonly consolidation?: Given["consolidation"];
   /** How memories are found, and how many are shown. */

@@ -4,6 +4,7 @@ import type { Forgotten } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
 import { Trouble } from "../parts/asked.js";
 import { Counts } from "../parts/counts.js";
+import { saveFile } from "../parts/save-file.js";
 import { counted, Head } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
@@ -27,11 +28,7 @@ function Export({ whose, name }: Readonly<{ whose: Params; name: string }>) {
     setState("Reading…");
     try {
       const blob = await (await send("export", { whose })).blob();
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      saveFile(blob, `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`);
       setState(`${counted(blob.size, "byte is", "bytes are")} in your downloads.`);
     } catch (error) {
       setState(error as Error);

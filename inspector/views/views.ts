@@ -2,6 +2,7 @@ import type { View } from "../view.js";
 import { ChangesView } from "./changes.js";
 import { Costs } from "./costs.js";
 import { ExportAndDelete } from "./export-and-delete.js";
+import { Forgotten } from "./forgotten.js";
 import { Memories } from "./memories.js";
 import { MemoryDetail } from "./memory-detail.js";
 import { Overview } from "./overview.js";
@@ -21,5 +22,6 @@ export const views: Readonly<Record<string, View>> = {
   costs: { name: "Cost", show: Costs },
   question: { name: "Test retrieval", needsWhose: true, show: TestRetrieval },
   changes: { name: "Changes", needsWhose: true, show: ChangesView },
+  forgotten: { name: "Forgotten", operators: true, show: Forgotten },
   erase: { name: "Export & delete", needsWhose: true, show: ExportAndDelete },
 };

@@ -7,6 +7,7 @@ import { oneLine } from "./output.js";
 import { searchCommand } from "./search-command.js";
 import { inspectCommand, mcpCommand, serveCommand } from "./serve-commands.js";
 import { exportCommand, forgetCommand, importCommand } from "./transfer-commands.js";
+import { verifyCommand } from "./verify-command.js";
 import { workerCommand } from "./worker-command.js";
 
 const commands = [
@@ -20,6 +21,7 @@ const commands = [
     mcpCommand,
   ],
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
+  verifyCommand,
 ];
 
 /** Its actions throw; callers report the errors. */

@@ -136,7 +136,7 @@ async function forgetOwner(flags: ForgetFlags): Promise<void> {
   if (withMemories && threadId === undefined) throw new MemoryError("INVALID_INPUT", needed);
   await useScope(flags, async (memory, scope) => {
     const erase = (dryRun: boolean): Promise<Forgotten> => {
-      if (threadId === undefined) return memory.forget({ scope, dryRun });
+      if (threadId === undefined) return memory.forget({ scope, dryRun, actor: "cli" });
       const memories = withMemories ? "remove" : "keep";
       return memory.threads.delete({ scope, threadId, memories, dryRun });
     };

@@ -22,6 +22,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   store: "itself",
   users: { list: "itself" },
   apps: { list: "itself" },
+  erasures: { list: "itself", receipt: "itself", requests: "itself" },
   stats: "itself",
   energy: { level: "itself", costs: "itself" },
   // All tenants together, for the operator of this process.

@@ -1,6 +1,5 @@
 import sql, { empty } from "sql-template-tag";
 import { z } from "zod";
-import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
 import { findErasableThreads } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
@@ -13,11 +12,9 @@ import {
   findErasureScope,
   hasMemory,
   hasScope,
-  notesOf,
-  threadsOf,
 } from "../scope/erasure-scope.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { abortSignal, callback } from "../text/parse-input.js";
+import { abortSignal, callback, storableText } from "../text/parse-input.js";
 import {
   type BatchOptions,
   type EraseBatch,
@@ -28,20 +25,10 @@ import {
   threadsPerBatch,
 } from "./erase-batches.js";
 import { lockExistingOwner } from "./erase-memories.js";
-import {
-  addCounts,
-  checkpointTables,
-  countRows,
-  itemTables,
-  memoryRecordTables,
-  memoryTables,
-  messageTables,
-  noteSourceTables,
-  type RowCounts,
-  recordTables,
-  threadTables,
-  totalOf,
-} from "./erasure-tables.js";
+import { beginErasure, endErasure } from "./erasure-log.js";
+import { addCounts, type RowCounts, totalOf } from "./erasure-tables.js";
+import { previewForget } from "./preview-forget.js";
+import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** Progress, in rows. */
 interface ForgetProgress {
@@ -60,9 +47,11 @@ export interface ForgetInput {
   readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
   /** Stops between transactions, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
+  /** Who erases, for the receipt. @default "api" */
+  readonly actor?: string | undefined;
 }
 
-export interface DeleteThread extends ForgetInput {
+export interface DeleteThread extends Omit<ForgetInput, "actor"> {
   readonly threadId: string;
   /**
    * "keep": memories stay without their source and quotes. "remove": they are deleted too.
@@ -96,6 +85,8 @@ const forgetSchema = z.strictObject({
   signal: abortSignal.optional(),
 });
 
+const eraseSchema = forgetSchema.extend({ actor: storableText.min(1).default("api") });
+
 const deleteThreadSchema = forgetSchema.extend({
   threadId: threadField,
   memories: z.enum(["keep", "remove"]).default("keep"),
@@ -107,13 +98,17 @@ const deleteThreadSchema = forgetSchema.extend({
  * `{ userId }`: all data of the user in every app, and the notes that apps made of the user's
  * conversations; `{ userId, appId }`: the user's memories and threads in that app; `{ appId }`: the
  * app's own data. Works in transactions of bounded size; the next run finishes an interrupted one.
- * One event without content or user stays in the tenant. Later writes to the scope stay. A running
+ * One event and one record for a receipt, without content or user, stay in the
+ * tenant. Later writes to the scope stay. A running
  * graph fails when it writes its state to `memory.checkpointer()`.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function forget(db: Database, input: ForgetInput): Promise<Forgotten> {
-  const { scope, ...options } = parseScoped(forgetSchema, input, "forgetting");
-  return erase(db, scope, null, options);
+export async function forget(
+  { db, receipts }: { readonly db: Database; readonly receipts: ReceiptsOptions },
+  input: ForgetInput,
+): Promise<Forgotten> {
+  const { scope, actor, ...options } = parseScoped(eraseSchema, input, "forgetting");
+  return erase(db, scope, null, options, { actor, idKey: receipts.idKey });
 }
 
 /**
@@ -147,14 +142,23 @@ async function erase(
   scope: Scope,
   thread: ErasedThread | null,
   options: Omit<z.output<typeof forgetSchema>, "scope">,
+  receipt?: { readonly actor: string; readonly idKey: string | undefined },
 ): Promise<Forgotten> {
   // What would go: the answer of a dry run, and the total of its progress otherwise.
   const preview = await previewForget(db, scope, thread);
   if (options.dryRun) return preview;
+  const before = preview.removed;
+  const begun = receipt && {
+    ...receipt,
+    scope,
+    before,
+    erasure: await findErasureScope(db, scope),
+  };
   const run: ForgetRun = {
     ...options,
     db,
     scope,
+    record: begun ? await beginErasure(db, begun) : null,
     expected: preview.total,
     removed: {},
     shared: new Set(),
@@ -186,6 +190,8 @@ interface ForgetRun extends BatchOptions, Pick<ForgetInput, "onProgress" | "sign
   readonly db: Database;
   readonly expected: number;
   readonly removed: RowCounts;
+  /** Of the erasure, for its receipt. */
+  readonly record: string | null;
 }
 
 /** False when others write faster than it deletes. */
@@ -212,7 +218,7 @@ async function eraseAll(
  * are left.
  */
 async function finishErasure(
-  { db, scope, removed }: ForgetRun,
+  { db, scope, removed, record }: ForgetRun,
   erasure: ErasureScope,
 ): Promise<boolean> {
   const { ownerRef, thread, whole } = erasure;
@@ -238,18 +244,19 @@ async function finishErasure(
     const counts = { ...removed };
     addCounts(counts, { owner });
     if (totalOf(counts) > 0) await insertEvent(tx, tombstone(scope, counts));
+    if (record) await endErasure(tx, record, (await previewForget(tx, scope, null)).removed);
     return { owner };
   });
   addCounts(removed, erased ?? {});
   return erased !== null;
 }
 
-/** Retries deadlocks: forgetting locks threads before memories, some writers do the opposite. */
+/** Retries when two erasures of a tenant end at once, and deadlocks: forgetting locks threads before memories, some writers do the opposite. */
 function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
-  return retryOn(["40P01"], () => db.transaction(work), {
+  return retryOn(["40P01", "23505"], () => db.transaction(work), {
     most: 10,
     busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
   });
@@ -260,48 +267,4 @@ function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const scope = tenantId === undefined ? {} : { tenantId };
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
   return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };
-}
-
-/** Counts what the batches delete: a table that is added there belongs here too. */
-async function previewForget(
-  db: Database,
-  scope: Scope,
-  thread: ErasedThread | null,
-): Promise<Forgotten> {
-  const erasure = await findErasureScope(db, scope, thread);
-  const { ownerRef, tenantId, whole } = erasure;
-  const found = await findErasableThreads(db, erasure);
-  const checkpoints = await checkpointNamesOf(db, { tenantId, threads: found });
-  const threads = sql`array(${threadsOf(db, erasure)})`;
-  const notes = sql`array(${notesOf(db, erasure)})`;
-  const isMemory = hasMemory(db, erasure);
-  const memories = sql`array(
-    select x.ref from ${db.schema}.memory x where ${isMemory}
-    union
-    select x.ref from ${db.schema}.memory x where x.id in (${notesOf(db, erasure)})
-  )`;
-  const tables = [
-    ...memoryTables(memories),
-    ...checkpointTables(checkpoints.own),
-    ...messageTables(threads),
-    ...threadTables(threads),
-    ...recordTables(erasure),
-    // The audit trail of notes that apps made of the threads.
-    {
-      table: "history",
-      rows: sql`x.memory_id = any (${notes}) and x.owner_ref is distinct from ${ownerRef}::bigint`,
-    },
-  ];
-  if (thread) {
-    const ids = sql`array(select x.id from ${db.schema}.memory x where ${isMemory})`;
-    tables.push(...memoryRecordTables(ownerRef, ids), ...noteSourceTables(threads, null));
-  } else {
-    const items = sql`array(select x.ref from ${db.schema}.store_item x where ${hasScope(erasure)})`;
-    tables.push(...itemTables(items), ...noteSourceTables(threads, ownerRef));
-  }
-  const removed: RowCounts = {};
-  addCounts(removed, await countRows(db, tables));
-  addCounts(removed, { thread: found.length, owner: ownerRef !== null && whole ? 1 : 0 });
-  const total = totalOf(removed);
-  return { removed, total, sharedThreads: checkpoints.shared.toSorted(), complete: total === 0 };
 }

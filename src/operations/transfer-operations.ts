@@ -29,6 +29,7 @@ export const transferOperations = {
     does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
     input: z.strictObject({ dryRun: z.boolean().optional() }),
     answer: forgotten,
-    call: ({ memory, target, signal }, input) => memory.forget({ ...input, ...target, signal }),
+    call: ({ memory, target, actor, signal }, input) =>
+      memory.forget({ ...input, ...target, actor, signal }),
   }),
 };

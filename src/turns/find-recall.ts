@@ -168,13 +168,10 @@ function earlierValue({ schema }: Connection) {
         ) end`;
 }
 
-const changeOf = ({ rev, memoryId, event, insteadId, ...told }: ChangeRow): RecalledChange => ({
-  rev,
-  memoryId,
-  event,
-  insteadId,
-  line: toldLine({ event, ...told }),
-});
+function changeOf(row: ChangeRow): RecalledChange {
+  const { importance: _, instead: __, ...change } = row;
+  return { ...change, line: toldLine(row) };
+}
 
 /** Messages read for each one that is shown: questions are left out. */
 const readPerShown = 3;

@@ -114,8 +114,7 @@ function lineFor(part: BlockPart, found: MemoryItem | MemoryHit, timeZone: strin
 /** Pinned memories first, then what fits the question best; insights last. */
 function inOrder(lines: readonly Line[], budgetTokens: number, asked: readonly string[]): Line[] {
   const pinned = lines.filter(({ part, memory }) => part === "profile" && memory.pinned);
-  const last = lines.filter(({ memory }) => ranksLast(memory));
-  const others = lines.filter((line) => !pinned.includes(line) && !last.includes(line));
+  const others = lines.filter((line) => !pinned.includes(line) && !ranksLast(line.memory));
   const fitting = asked.flatMap(
     (id) => others.find(({ part, memory }) => part === "profile" && memory.id === id) ?? [],
   );
@@ -128,7 +127,7 @@ function inOrder(lines: readonly Line[], budgetTokens: number, asked: readonly s
     leftTokens -= tokens;
     return true;
   });
-  return [...new Set([...pinned, ...best, ...others, ...last])];
+  return [...new Set([...pinned, ...best, ...others, ...lines])];
 }
 
 /** What a change tells in full stays: no line repeats it. */

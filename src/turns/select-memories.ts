@@ -158,8 +158,7 @@ function fittingHits(
   for (const candidate of candidates) {
     const { memory, cosine } = candidate;
     if (memory.kind !== "episode") others.push(candidate);
-    else if (asked.vector !== null && cosine !== null && cosine >= leastEpisode)
-      near.push(candidate);
+    else if (cosine !== null && cosine >= leastEpisode) near.push(candidate);
     // More distant episodes are found by their words alone.
     else others.push({ ...candidate, cosine: null });
   }

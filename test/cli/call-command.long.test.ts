@@ -32,7 +32,8 @@ describe("mnemograph call", () => {
   });
 
   it("`mnemograph call` reaches every operation, as an operator whose name is in the audit trail", async () => {
-    const memory = db.memory({ model: new OfflineChatModel() });
+    const receipts = { idKey: "a secret that is in no table, of 40 letters" };
+    const memory = db.memory({ model: new OfflineChatModel(), config: { receipts } });
     const known = await fillSample(memory, scope);
     const printed = vi.spyOn(console, "log").mockReturnValue();
     const last = ["purgeAppMemories", "uninstallApp", "deleteThread"];

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -107,6 +108,7 @@ async function newPlace(page: string) {
     async prepare(command: string) {
       if (page === "docs/http.md") await begin(serverOf(filledIn), `127.0.0.1:${port}`, env);
       if (page === "docs/inspector.md") await ready();
+      if (page === "docs/erasing.md") await saveReceipt(url);
       if (command.endsWith("doctor --vectors")) await ready(" --vectors");
       if (command.includes('"id":"6f1c…"')) fill["6f1c…"] = await requestConsent(url);
       if (command === "npx mnemograph import ana.jsonl") {
@@ -146,6 +148,23 @@ async function requestConsent(url: string): Promise<string> {
   const [proposed] = await memory.memories.add({ scope: { userId: "ana" }, memories: draft });
   await memory.close();
   return proposed?.consentId ?? "";
+}
+
+/** Saves the receipt of an erasure, and the key that it is checked with. */
+async function saveReceipt(url: string): Promise<void> {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const receipts = { privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+  const database = url || { dataDir: join(project, ".mnemograph") };
+  const memory = createMemory({ database, config: { receipts }, logger: silentLogger });
+  await memory.setup();
+  const scope = { userId: "ana" };
+  await memory.memories.add({ scope, memories: { text: "The user sails." } });
+  await memory.forget({ scope });
+  const [erasure] = await memory.erasures.list();
+  const receipt = await memory.erasures.receipt({ id: erasure?.id ?? "" });
+  await memory.close();
+  writeFileSync(join(project, "receipt.json"), JSON.stringify(receipt));
+  writeFileSync(join(project, "receipts.pem"), publicKey.export({ type: "spki", format: "pem" }));
 }
 
 /** Saves docs/http.md's server, and gives the command that starts it. */

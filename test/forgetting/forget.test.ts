@@ -20,14 +20,21 @@ import { textsOf } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const start = useChildScripts();
 /** Tables without text, whose rows belong to rows of others. */
-const wordless = ["memory_embedding", "memory_source", "note_source", "relation", "shown"];
+const wordless = [
+  "erasure",
+  "memory_embedding",
+  "memory_source",
+  "note_source",
+  "relation",
+  "shown",
+];
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
 });
 
 describe("forget", () => {
-  it("A forget leaves no trace of a user in any table, and one event without content", async () => {
+  it("A forget leaves no trace of a user in any table, one event and one record without content", async () => {
     const ben = word();
     await fillScope(db, { userId: ben }, ben);
     const empty = await findEverywhere(db, ben);
@@ -55,13 +62,14 @@ describe("forget", () => {
     expect(steps[0]).toEqual({ done: 0, total: preview.total });
     expect(steps.at(-1)?.total).toBe(preview.total);
 
-    expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
+    expect(await findEverywhere(db, ana)).toEqual({ event: 1, erasure: 1 });
     const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
     expect(rows).toMatchObject([
       { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
     ]);
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
-    expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
+    const left = { event: (before.event ?? 0) + 1, erasure: (before.erasure ?? 0) + 1 };
+    expect(await countEverything(db)).toEqual({ ...before, ...left });
     expect(await findEverywhere(db, ben)).toEqual(empty);
     expect(await memory.forget({ scope })).toEqual({
       removed: {},

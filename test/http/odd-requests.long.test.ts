@@ -58,7 +58,8 @@ const clients = () =>
   httpClients(memory, { ana: { role: "user", scope }, operator: { role: "operator" } });
 
 beforeAll(async () => {
-  memory = db.memory({ model: new OfflineChatModel() });
+  const receipts = { idKey: "a secret that is in no table, of 40 letters" };
+  memory = db.memory({ model: new OfflineChatModel(), config: { receipts } });
   api = clients();
   document = (await (await api.app.request("/openapi.json")).json()) as typeof document;
   ids = await fillSample(memory, scope);

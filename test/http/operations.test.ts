@@ -25,7 +25,8 @@ const clients = () =>
     operator: { role: "operator" },
   });
 beforeAll(async () => {
-  memory = db.memory({ model: new OfflineChatModel() });
+  const receipts = { idKey: "a secret that is in no table, of 40 letters" };
+  memory = db.memory({ model: new OfflineChatModel(), config: { receipts } });
   api = clients();
   ids = await fillSample(memory, scope);
 });

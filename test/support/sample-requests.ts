@@ -44,6 +44,11 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     memories: { text: "Buyers ask about refunds.", kind: "note" },
   });
   const id = kept?.id ?? "";
+  const { appId: _, ...owner } = scope;
+  const guest = { ...owner, userId: `guest of ${userId}` };
+  await memory.memories.add({ scope: guest, memories: { text: "The user is a guest." } });
+  await memory.forget({ scope: guest });
+  const [erasure] = await memory.erasures.list({ limit: 1 });
   const [entry] = await memory.memories.history({ scope, id });
   const lines = asText(await linesOf(memory, { userId: `${userId} who is new` }));
   return {
@@ -55,6 +60,7 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     appId,
     memoryId: note?.id ?? "",
     entry: entry?.id ?? 0,
+    erasureId: erasure?.id ?? "",
     exported: `${lines.join("\n")}\n`,
   };
 }
@@ -110,6 +116,9 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
   import: () => ({}),
+  listErasures: () => ({}),
+  erasureReceipt: ({ erasureId }) => ({ id: erasureId }),
+  listForgetRequests: () => ({}),
   forget: () => ({ dryRun: true }),
 };
 

@@ -1,0 +1,201 @@
+import sql, { empty } from "sql-template-tag";
+import { z } from "zod";
+import type { Clock } from "../clock.js";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "../postgres/connection.js";
+import { asListed } from "../postgres/isolation.js";
+import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { ofTenant, type ScopeRow, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
+import { checkErased } from "./check-erased.js";
+import { type ErasureRow, erasureColumns, recordOf } from "./erasure-log.js";
+import { type ErasureReceipt, idHmacOf, makeReceipt } from "./receipt.rule.js";
+import type { ReceiptsOptions } from "./receipts-options.js";
+
+/** An erasure of a user, of a user within an app, or of an app. It names nobody. */
+interface ListedErasure
+  extends Pick<ErasureRow, "id" | "kind" | "actor" | "before" | "after" | "beganAt" | "endedAt"> {
+  readonly tenantId: string | null;
+  /** Whether the erased id can be asked for: an HMAC of it is kept. */
+  readonly hasDigest: boolean;
+}
+
+/** Memories that a user asked to forget at one time. */
+interface ForgetRequest {
+  readonly scope: Scope;
+  readonly actor: string | null;
+  readonly at: Date;
+  readonly memories: number;
+  /** Those that can still be restored, until `purgeAt`. */
+  readonly waiting: number;
+  readonly restored: number;
+  /** Those that are gone for good. */
+  readonly purged: number;
+  readonly purgeAt: Date;
+}
+
+export interface ErasuresApi {
+  /**
+   * Latest first. An unfinished one has no `endedAt`: it runs, or was interrupted and waits for
+   * another `forget`.
+   * @param which.scope only erasures of this user or app, which `receipts.idKey` finds.
+   * @param which.limit 1 to 1,000. @default 100
+   * @param which.after the id of the last one of the page before.
+   * @throws MemoryError `INVALID_INPUT`, with a scope also without `receipts.idKey`
+   */
+  list(which?: {
+    readonly scope?: Scope;
+    readonly tenantId?: string | undefined;
+    readonly limit?: number | undefined;
+    readonly after?: string | undefined;
+  }): Promise<ListedErasure[]>;
+  /**
+   * Proof of an erasure, signed with `receipts.privateKey`. What the database has of the erased id
+   * is asked anew.
+   * @example
+   * ```ts
+   * const [latest] = await memory.erasures.list({ scope: { userId: "ana" } });
+   * if (latest) console.log(await memory.erasures.receipt({ id: latest.id }));
+   * ```
+   * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` before it ended
+   */
+  receipt(which: {
+    readonly id: string;
+    readonly tenantId?: string | undefined;
+  }): Promise<ErasureReceipt>;
+  /** What users asked to forget, latest first. @param which.limit 1 to 1,000. @default 100 */
+  requests(which?: {
+    readonly scope?: Scope;
+    readonly tenantId?: string | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<ForgetRequest[]>;
+}
+
+interface ErasuresDeps {
+  readonly db: Connection;
+  readonly clock: Clock;
+  readonly config: {
+    readonly receipts: ReceiptsOptions;
+    readonly lifecycle: { readonly purgeAfterMs: number };
+  };
+}
+
+const listSchema = z.strictObject({
+  scope: scopeField,
+  tenantId: tenantField,
+  limit: pageRowsField,
+  after: storableText.optional(),
+});
+const receiptSchema = z.strictObject({ id: storableText, tenantId: tenantField });
+const requestsSchema = listSchema.omit({ after: true });
+
+export function createErasuresApi({ db, clock, config }: ErasuresDeps): ErasuresApi {
+  const { idKey, privateKey } = config.receipts;
+  return {
+    async list(input = {}) {
+      const which = parseListed(listSchema, input, "list of erasures");
+      const { scope, tenantId, after, limit } = which;
+      if (scope && idKey === undefined) throw withoutDigests();
+      return asListed({ scope, tenantId }, async () => {
+        const tenant = scope ? (scope.tenantId ?? "") : tenantId;
+        const hmac = scope ? idHmacOf(idKey, scope) : null;
+        const rows = await db.query<ErasureRow & Record<string, unknown>>(sql`
+          select ${erasureColumns} from ${db.schema}.erasure e
+          where ${ofTenant(sql`e.tenant_id`, tenant)} ${hmac === null ? empty : sql`and e.id_hmac = ${hmac}`}
+            ${after === undefined ? empty : sql`and (e.began_at, e.id) < (select a.began_at, a.id from ${db.schema}.erasure a where a.id = ${uuidOf(after)}::uuid)`}
+          order by e.began_at desc, e.id desc limit ${limit}`);
+        return rows.map(listed);
+      });
+    },
+    async receipt(input) {
+      const which = parseInput(receiptSchema, input, "receipt");
+      return asListed(which, async () => {
+        const [row] = await db.query<ErasureRow & Record<string, unknown>>(sql`
+          select ${erasureColumns} from ${db.schema}.erasure e
+          where e.id = ${uuidOf(which.id)}::uuid and ${ofTenant(sql`e.tenant_id`, which.tenantId)}`);
+        if (!row) throw new MemoryError("NOT_FOUND", `There is no erasure "${which.id}".`);
+        const record = recordOf(row);
+        if (!record) throw unfinished();
+        const check = await checkErased(db, row, { idKey, now: clock() });
+        return makeReceipt(record, check, privateKey);
+      });
+    },
+    async requests(input = {}) {
+      const which = parseListed(requestsSchema, input, "list of requests to forget");
+      const { scope, tenantId, limit } = which;
+      const { purgeAfterMs } = config.lifecycle;
+      const found = await asListed({ scope, tenantId }, () =>
+        findRequests(db, { scope, tenantId, limit }),
+      );
+      return found.map(({ tenant_id, user_id, app_id, ...request }) => ({
+        ...request,
+        scope: scopeOf({ tenant_id, user_id, app_id }),
+        purgeAt: new Date(request.at.getTime() + purgeAfterMs),
+      }));
+    },
+  };
+}
+
+function listed({ idHmac, tenantId, ...row }: ErasureRow): ListedErasure {
+  const { id, kind, actor, before, after, beganAt, endedAt } = row;
+  const hasDigest = idHmac !== null;
+  return {
+    id,
+    tenantId: tenantId || null,
+    kind,
+    actor,
+    before,
+    after,
+    beganAt,
+    endedAt,
+    hasDigest,
+  };
+}
+
+const withoutDigests = () =>
+  new MemoryError(
+    "INVALID_INPUT",
+    "Erased ids cannot be asked for: nothing is kept of them. Set `receipts.idKey` to keep an HMAC of each from now on.",
+  );
+
+const unfinished = () =>
+  new MemoryError(
+    "WRONG_STATE",
+    "This erasure has not ended: it runs, or was interrupted. Forget the same scope again.",
+  );
+
+type RequestRow = ScopeRow & Omit<ForgetRequest, "scope" | "purgeAt">;
+
+/** A request removes its memories in one transaction, which has one time. */
+function findRequests(
+  db: Connection,
+  {
+    scope,
+    tenantId,
+    limit,
+  }: {
+    readonly scope: Scope | undefined;
+    readonly tenantId: string | undefined;
+    readonly limit: number;
+  },
+): Promise<RequestRow[]> {
+  const { schema } = db;
+  const { tenantId: tenant = "", userId, appId } = scope ?? {};
+  const within = scope
+    ? sql`o.tenant_id = ${tenant} and ${userId === undefined ? sql`o.app_id = ${appId ?? ""}` : sql`o.user_id = ${userId}`}`
+    : ofTenant(sql`o.tenant_id`, tenantId);
+  return db.query<RequestRow>(sql`
+    select o.tenant_id, o.user_id, o.app_id, h.actor, h.created_at as at, count(*)::int as memories,
+      (count(*) filter (where m.state <> 'active'))::int as waiting,
+      (count(*) filter (where m.state = 'active'))::int as restored,
+      (count(*) filter (where m.ref is null))::int as purged
+    from (
+      select h.owner_ref, h.memory_id, h.actor, h.created_at from ${schema}.history h
+      where h.event = 'DELETE' and h.new ? 'evidence' order by h.created_at desc limit ${limit * 20}
+    ) h
+    join ${schema}.owner o on o.id = h.owner_ref
+    left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = h.owner_ref
+    where ${within}
+    group by o.tenant_id, o.user_id, o.app_id, h.actor, h.created_at
+    order by h.created_at desc limit ${limit}`);
+}
