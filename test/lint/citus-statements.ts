@@ -30,7 +30,7 @@ export function notRunOnCitus(
     .map(
       (text) =>
         "test/lint/citus-statements.txt: never ran on Citus. Run `CITUS_SOURCE=DIR npm run test:citus -- FILE` with a checkout of " +
-        `Citus (docs/scaling.md) and a test that sends it, which adds it: ${text}`,
+        `Citus (docs/scaling.md) and a test that sends it, which adds it: ${text.slice(0, 400)}`,
     );
 }
 
