@@ -137,6 +137,12 @@ export type Job = Scoped &
   Maybe<"threadId" | "error" | "detail" | "givenUpAt" | "dueAt" | "triedAt"> &
   Maybe<"attempts", number>;
 
+/** A turn whose prompt a memory came into. */
+export type TurnShown = Scoped &
+  Texts<"threadId" | "at" | "part" | "question"> &
+  Numbers<"turn" | "seq"> &
+  Maybe<"score", number>;
+
 /** What calls of models took, for a kind of work, a user or an app. */
 export type Cost = Partial<Texts<"kind"> & Scoped> &
   Numbers<"calls" | "inputTokens" | "outputTokens" | "units">;

@@ -21,6 +21,7 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
+import { listShownTo } from "./conversation/shown-to.js";
 import { listShown } from "./conversation/shown-turns.js";
 import { removeMessage, replaceMessage } from "./edits/change-transcript.js";
 import { recordTurn } from "./edits/edited-messages.js";
@@ -100,7 +101,7 @@ function assembleMemory(
   const observe = createObserve(db, config.spans);
   // What it does in the background.
   const jobs = options.jobs ?? "background";
-  const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, jobs);
+  const maintenance: Maintenance = createMaintenance(runtime, observe, jobs);
   const { runner } = maintenance;
   const endLevels = watchLevels(runtime);
   const startNote: StartNote =
@@ -276,6 +277,7 @@ function createThreads(
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
     shownWords: (input) => listShownWords(db, input),
+    shownTo: (input) => listShownTo(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
   };

@@ -19,7 +19,9 @@ export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./er
 export type { EventCount, RecordedEvent } from "./events/events.js";
 export type { MemoryCounts, MemoryStats, StatsBy } from "./events/stats.js";
 export type { Purged } from "./forgetting/erase-app-memories.js";
+export type { ForgetRequest, ListedErasure } from "./forgetting/erasures-api.js";
 export type { ForgetInput, Forgotten } from "./forgetting/forget.js";
+export type { ErasureReceipt } from "./forgetting/receipt.rule.js";
 export type { ListedJob } from "./jobs/jobs-api.js";
 export type { JobWorker } from "./jobs/queue-runner.js";
 export type { PgBossInstance, QueueOption } from "./jobs/wake-ups.js";

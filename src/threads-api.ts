@@ -1,6 +1,7 @@
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
+import type { ListShownTo, ShownTo } from "./conversation/shown-to.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
 import type {
   ChangedTranscript,
@@ -114,6 +115,19 @@ export interface ThreadsApi {
    * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
    */
   shownWords(input: ListShownWords): Promise<ShownWords[]>;
+  /**
+   * The turns whose prompts a memory came into, latest first, in the scope's conversations: after a
+   * correction, whom the wrong words reached.
+   * @example
+   * ```ts
+   * const scope = { userId: "ana" };
+   * const [wrong] = await memory.memories.list({ scope, contains: "only fish" });
+   * for (const { threadId, turn } of await memory.threads.shownTo({ scope, memoryId: wrong?.id ?? "" }))
+   *   console.log(threadId, turn);
+   * ```
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+   */
+  shownTo(input: ListShownTo): Promise<ShownTo[]>;
   /**
    * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and
    * cached parts of prompts; and background calls by kind. As models report it, else estimated.

@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, askOrNull, path } from "../api.js";
 import type { Explained, Memory, SharedWords, ShownMemory } from "../api-types.js";
 import { type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import { Answer, Trouble, useAsked } from "./asked.js";
+import { Compared } from "./compared.js";
 import { noWords, ShownLine } from "./delta.js";
 import { Prompt } from "./prompt.js";
 import { count, counted, MemoryLink, When } from "./texts.js";
@@ -18,6 +19,7 @@ export function Beside(turn: LookedAt) {
     <aside class="beside" aria-label="What the model was shown" tabIndex={0}>
       {view ? (
         <div key={view.turn.seq}>
+          <Compared {...turn} />
           <Changed view={view} params={params} />
           <Prompt {...turn} view={view} />
         </div>
@@ -194,7 +196,7 @@ function linesOf({ memories }: Recalled): ShownMemory[] {
   ];
 }
 
-/** The same turn with today's memory, as a difference to what was shown. */
+/** The same question with today's memory, as a difference to what the turn added. */
 function Again({
   question,
   view,
@@ -209,7 +211,8 @@ function Again({
       const call = { method: "POST" as const, whose, signal };
       const recalled = ask<Recalled>("recall", {
         ...call,
-        body: { threadId: thread, query: question, mode: "active" },
+        // Of a conversation of its own: this one's prompt has most of it already.
+        body: { threadId: `inspector-${crypto.randomUUID()}`, query: question, mode: "active" },
       });
       const explained = ask<Explained>("query", {
         ...call,
@@ -238,7 +241,7 @@ function Again({
         </a>
       </div>
       <Answer asked={asked}>
-        {(found) => found && todayOf(found, view?.lines ?? new Map(), whose)}
+        {(found) => found && <Today key={times} found={found} view={view} whose={whose} />}
       </Answer>
     </section>
   );
@@ -250,16 +253,31 @@ type Found = Readonly<{
   matched: ReadonlyMap<string, readonly string[]>;
 }>;
 
-function todayOf({ lines, matched }: Found, shown: InView["lines"], whose: Params) {
-  const added = missingFrom(lines, shown);
-  const gone = missingFrom(shown.values(), new Set(lines.map(({ id }) => id)));
+/** Parts that a question finds; the others are shown whatever is asked. */
+const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes", "related"]);
+
+/** What the turn added, beside what it would add today. */
+function Today({
+  found: { lines, matched },
+  view,
+  whose,
+}: Readonly<{ found: Found; view: InView | undefined; whose: Params }>) {
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => top.current?.scrollIntoView({ block: "nearest" }), []);
+  const { before } = view ?? {};
+  const then = missingFrom(view?.lines.values() ?? [], before?.lines);
+  const today = missingFrom(lines, before?.lines).filter(
+    ({ part }) => before === undefined || foundParts.has(part),
+  );
+  const added = missingFrom(today, view?.lines);
+  const gone = missingFrom(then, new Set(lines.map(({ id }) => id)));
   const of = (line: ShownMemory) => ({
     ...{ key: line.id, line, whose },
     words: { ...noWords, question: matched.get(line.id) ?? [] },
   });
   return (
-    <div role="status">
-      <h3>Today, beside what was shown</h3>
+    <div role="status" ref={top}>
+      <h3>Today, beside what this turn added</h3>
       <ul class="delta">
         {added.map((line) => (
           <ShownLine {...of(line)} sign="added" />
@@ -270,7 +288,10 @@ function todayOf({ lines, matched }: Found, shown: InView["lines"], whose: Param
           </ShownLine>
         ))}
       </ul>
-      <p class="faint">{counted(lines.length - added.length, "line")} in both.</p>
+      <p class="faint">
+        {counted(then.length - gone.length, "line")} of the {count(then.length)} that it added would
+        be shown today as well.
+      </p>
     </div>
   );
 }

@@ -1,13 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, ask, askOrNull, path } from "../api.js";
-import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
+import type { HistoryEntry, Memory, MemoryPage, Message, TurnShown } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, Head, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
-import { hrefOf, type Params, whoseOf } from "../place.js";
+import { hrefOf, type Params, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
+
+/** Turns that are listed. */
+const mostTurns = 30;
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
 export function MemoryDetail({ place, isOperator }: ViewProps) {
@@ -55,7 +58,10 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
                   again={asked.again}
                 />
               </div>
-              <Facts memory={known.memory} whose={whose} />
+              <div>
+                <Facts memory={known.memory} whose={whose} />
+                {isOperator && <ShownTo id={id} whose={whose} />}
+              </div>
             </div>
           </>
         )}
@@ -146,6 +152,51 @@ function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
           ),
       )}
     </dl>
+  );
+}
+
+/** The turns whose prompts it came into. */
+function ShownTo({ id, whose }: Readonly<{ id: string; whose: Params }>) {
+  const asked = useAsked(
+    (signal) =>
+      ask<{ readonly turns: readonly TurnShown[] }>(path`memories/${id}/shown`, {
+        ...{ whose, signal, query: { limit: mostTurns } },
+      }),
+    [id, whose],
+  );
+  return (
+    <section class="card" aria-label="Shown in">
+      <h2>Shown in</h2>
+      <Answer asked={asked}>
+        {({ turns }) => (
+          <>
+            {turns.length === 0 && <p class="note">No turn was shown it.</p>}
+            <ul class="lines">
+              {turns.map(({ scope, threadId, turn, seq, at, question, part, score }) => {
+                const params = { ...paramsOf(scope), thread: threadId, at: String(seq) };
+                return (
+                  <li key={`${threadId} ${seq}`}>
+                    <a href={hrefOf({ view: "thread", params: { ...params, around: params.at } })}>
+                      <bdi>{question || threadId}</bdi>
+                    </a>
+                    <p class="faint">
+                      turn {turn} of <bdi>{threadId}</bdi> · <When at={at} withTime /> · {part}
+                      {score !== null && ` · score ${score.toFixed(2)}`}
+                    </p>
+                  </li>
+                );
+              })}
+            </ul>
+            {turns.length > 0 && (
+              <p class="faint">
+                {turns.length === mostTurns && `The latest ${mostTurns}. `}It stayed in the prompts
+                of later turns until their epoch ended.
+              </p>
+            )}
+          </>
+        )}
+      </Answer>
+    </section>
   );
 }
 

@@ -12,7 +12,7 @@ import { z } from "zod";
 import { attachmentOf, withReferences } from "../text/attachments.js";
 import { spokenText } from "../text/message-text.js";
 import { plainMessages } from "../turns/prompt-for.js";
-import type { Recalled } from "../turns/recalled.js";
+import { type Recalled, withMessages } from "../turns/recalled.js";
 import { type InjectAs, turnMessages } from "../turns/turn-messages.js";
 
 type Middleware = Required<LanguageModelMiddleware>;
@@ -45,15 +45,11 @@ export type Sends = z.output<typeof sendsSchema>;
  */
 export function ofWholePrompt(recalled: Recalled, placed: readonly Placed[]): Recalled {
   const sent = new Set(placed.map(({ message }) => message.id));
-  const isSent = ({ id }: BaseMessage) => sent.has(id);
-  const recent = recalled.recent.filter(isSent);
-  const lastTurn = recalled.lastTurn.filter(isSent);
-  const gap = recalled.gap.filter(isSent);
-  const known = new Set([...recent, ...lastTurn, ...gap].map(({ id }) => id));
+  const known = withMessages(recalled, ({ id }) => sent.has(id));
+  const knownIds = new Set([...known.recent, ...known.lastTurn, ...known.gap].map(({ id }) => id));
   // Summarised messages come before those that are known.
-  const isSummarised = placed.findIndex(({ message }) => known.has(message.id)) > 0;
-  const { summary, omitted } = isSummarised ? recalled : { summary: null, omitted: null };
-  return { ...recalled, recent, lastTurn, gap, summary, omitted };
+  const isSummarised = placed.findIndex(({ message }) => knownIds.has(message.id)) > 0;
+  return isSummarised ? known : { ...known, summary: null, omitted: null };
 }
 
 /**

@@ -88,13 +88,13 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
 
 export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
-  bulk: Runtime<ResolvedConfig>,
   observe: Observe,
   jobs: "background" | "inline" | QueueOption,
 ): Maintenance {
-  const { db, logger, hasModel, modelHere } = runtime;
+  const { logger, hasModel, modelHere } = runtime;
+  const db = runtime.db.background();
   const { concurrency, sweepIntervalMs, pollIntervalMs } = runtime.config.jobs;
-  const works = defineWorks(runtime, bulk);
+  const works = defineWorks({ ...runtime, db }, { ...runtime, db: db.patient });
   const within: Within = (span, work) => observe(span, work, reportWork);
   const enabledWorks = (withModel: boolean): readonly Work[] =>
     Object.values(works).filter(

@@ -13,7 +13,7 @@ import { type ErasureReceipt, idHmacOf, makeReceipt } from "./receipt.rule.js";
 import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** An erasure of a user, of a user within an app, or of an app. It names nobody. */
-interface ListedErasure
+export interface ListedErasure
   extends Pick<ErasureRow, "id" | "kind" | "actor" | "before" | "after" | "beganAt" | "endedAt"> {
   readonly tenantId: string | null;
   /** Whether the erased id can be asked for: an HMAC of it is kept. */
@@ -21,7 +21,7 @@ interface ListedErasure
 }
 
 /** Memories that a user asked to forget at one time. */
-interface ForgetRequest {
+export interface ForgetRequest {
   readonly scope: Scope;
   readonly actor: string | null;
   readonly at: Date;
@@ -38,6 +38,10 @@ export interface ErasuresApi {
   /**
    * Latest first. An unfinished one has no `endedAt`: it runs, or was interrupted and waits for
    * another `forget`.
+   * @example
+   * ```ts
+   * console.log(await memory.erasures.list({ limit: 10 }));
+   * ```
    * @param which.scope only erasures of this user or app, which `receipts.idKey` finds.
    * @param which.limit 1 to 1,000. @default 100
    * @param which.after the id of the last one of the page before.
@@ -54,8 +58,8 @@ export interface ErasuresApi {
    * is asked anew.
    * @example
    * ```ts
-   * const [latest] = await memory.erasures.list({ scope: { userId: "ana" } });
-   * if (latest) console.log(await memory.erasures.receipt({ id: latest.id }));
+   * const [latest] = await memory.erasures.list();
+   * console.log(latest ? await memory.erasures.receipt({ id: latest.id }) : "Nobody was erased.");
    * ```
    * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` before it ended
    */
@@ -63,7 +67,14 @@ export interface ErasuresApi {
     readonly id: string;
     readonly tenantId?: string | undefined;
   }): Promise<ErasureReceipt>;
-  /** What users asked to forget, latest first. @param which.limit 1 to 1,000. @default 100 */
+  /**
+   * What users asked to forget, latest first.
+   * @example
+   * ```ts
+   * console.log(await memory.erasures.requests({ limit: 10 }));
+   * ```
+   * @param which.limit 1 to 1,000. @default 100
+   */
   requests(which?: {
     readonly scope?: Scope;
     readonly tenantId?: string | undefined;

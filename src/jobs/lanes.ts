@@ -5,7 +5,7 @@ interface LanesSettings {
   readonly max: number;
   /** Whether a list of so many refs may not be all that is due. */
   readonly limit: number;
-  /** How long a list is followed before the lanes look again. */
+  /** How long a list is followed before the lanes look again; they never do if it is infinite. */
   readonly freshMs: number;
   /** Finds due work in fair order. */
   look(): Promise<number[]>;
@@ -29,7 +29,7 @@ export function createLanes({ max, limit, freshMs, look, run, open }: LanesSetti
 
   const follow = (found: number[], lookedAt: number) => {
     refs = found;
-    isAll = found.length < limit;
+    isAll = found.length < limit || freshMs === Number.POSITIVE_INFINITY;
     // Looking at a large backlog takes a twentieth of the time at most.
     const now = performance.now();
     freshUntil = now + Math.max(freshMs, 20 * (now - lookedAt));

@@ -74,9 +74,9 @@ type Seeing = <Result>(work: () => Result) => Result;
  * get their turns. Workers share what they find; inline, only what one look found is done.
  */
 const looks = {
-  background: { limit: 20, freshMs: 1_000, repeats: true },
-  inline: { limit: 20, freshMs: Number.POSITIVE_INFINITY, repeats: false },
-  worker: { limit: 2_000, freshMs: 1_000, repeats: true },
+  background: { limit: 20, freshMs: 1_000 },
+  inline: { limit: 20, freshMs: Number.POSITIVE_INFINITY },
+  worker: { limit: 2_000, freshMs: 1_000 },
 };
 
 type Mode = keyof typeof looks;
@@ -116,8 +116,7 @@ function createJobRuns({ works, within, logger, concurrency }: RunnerDeps, how: 
  * ("inline"), or what the tables say is due ("worker", `concurrency` jobs of each kind).
  */
 export function createRunner(deps: RunnerDeps, how: Mode) {
-  const { db, logger, works, concurrency } = deps;
-  const { limit, freshMs, repeats } = looks[how];
+  const { logger, works } = deps;
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   // Outside of the call that begins it.
@@ -131,18 +130,15 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
     while (underWay.size > 0) await Promise.all(underWay);
   };
   const { run, counts } = createJobRuns(deps, how);
-  const look = createLook(db, limit);
+  const look = createLook(deps.db, looks[how].limit);
   const lanes = new Map<WorkKind, Lanes>();
   for (const work of works) {
-    const settings = {
-      max: concurrency,
-      limit: repeats ? limit : Number.POSITIVE_INFINITY,
-      freshMs,
+    const doing = {
       look: () => look(work, "interval"),
       run: (refs: number[]) => run(work, refs, acrossTenants),
       open: (lane: () => Promise<void>) => track(guarded(lookName, lane, logger)),
     };
-    lanes.set(work.kind, createLanes(settings));
+    lanes.set(work.kind, createLanes({ max: deps.concurrency, ...looks[how], ...doing }));
   }
   /** Returns how many jobs it found. */
   const begin = async (work: Work, reason: LookReason): Promise<number> => {
@@ -152,14 +148,10 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
     lanes.get(work.kind)?.follow(refs, lookedAt);
     return found;
   };
-  const sweep = () =>
-    guarded(
-      lookName,
-      async () => {
-        for (const work of works) await begin(work, "interval");
-      },
-      logger,
-    );
+  const sweepAll = async () => {
+    for (const work of works) await begin(work, "interval");
+  };
+  const sweep = () => guarded(lookName, sweepAll, logger);
   const sweeper = createSweeper(() => track(outside.runInAsyncScope(sweep)), deps.sweepIntervalMs);
   const runJob = async (job: Job, seeing: Seeing, others: readonly Job[]): Promise<void> => {
     const work = works.find(({ kind }) => kind === job.kind);
@@ -184,13 +176,9 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
       if (how === "inline") return;
       if (!again) return sweeper.wakeIn(delayMs);
       const seeing = keepTenancy();
+      const begin = () => runJob(again, seeing, []);
       const delayed = wait(delayMs, undefined, { signal: stopping.signal, ref: false });
-      void track(
-        delayed.then(
-          () => runJob(again, seeing, []),
-          () => {},
-        ),
-      );
+      void track(delayed.then(begin, () => {}));
     },
     startSweeping() {
       if (how !== "inline" && works.length > 0) sweeper.start();

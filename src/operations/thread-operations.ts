@@ -139,6 +139,26 @@ export const threadOperations = {
       return pageFrom("turns", input.limit, turns, ({ seq }) => seq);
     },
   }),
+  shownTo: operation("get", "/memories/:id/shown", "scope", {
+    does: "The turns whose prompts a memory came into, latest first",
+    operators: true,
+    input: z.strictObject({ id: z.string(), limit: page.limit }),
+    answer: z.strictObject({
+      turns: z.array(
+        z.strictObject({
+          scope,
+          ...each(z.string(), "threadId", "question"),
+          ...each(z.number(), "turn", "seq"),
+          at: time,
+          part: z.enum(shownParts),
+          score: z.number().nullable(),
+        }),
+      ),
+    }),
+    call: async ({ memory, target }, { id, limit }) => ({
+      turns: await memory.threads.shownTo({ ...target, memoryId: id, limit }),
+    }),
+  }),
   shownWords: operation("get", "/threads/:threadId/shown/words", "scope", {
     does: "The words that each memory in a turn's prompt shares with the turn's question and answer",
     input: z.strictObject({ ...thread, seq: rowNumber }),

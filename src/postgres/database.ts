@@ -28,7 +28,10 @@ interface Statements extends Pick<Connection, "query"> {
  * only one.
  */
 export interface Database extends Connection, Statements, SchemaPlace {
+  /** Without deadlines. */
   readonly patient: Database;
+  /** Waits for a free client of the pool, since nobody waits for background work. */
+  background(): Database;
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
   mayCrossTenants(): Promise<boolean>;
@@ -80,20 +83,25 @@ export function createDatabase(
     withClient: clients.use,
     status: watch.status,
     mayCrossTenants: clients.mayCrossTenants,
+    background: () => background,
     close() {
       watch.stop();
       return clients.close();
     },
   };
-  const patient: Database = {
-    ...common,
-    ...statementsOn(clients, written, undefined),
-    get patient() {
-      return patient;
-    },
+  const over = (clients: PooledClients): Database => {
+    const patient: Database = {
+      ...common,
+      ...statementsOn(clients, written, undefined),
+      get patient() {
+        return patient;
+      },
+    };
+    const statements = statementsOn(clients, written, statementTimeoutMs, watch.requireUp);
+    return { ...patient, ...statements };
   };
-  const statements = statementsOn(clients, written, statementTimeoutMs, watch.requireUp);
-  return { ...common, ...statements, patient };
+  const background: Database = over({ ...clients, use: clients.useWhenFree });
+  return over(clients);
 }
 
 type Place = Omit<Connection, "query"> & { readonly schemaName: string; readonly prepare: boolean };
@@ -102,7 +110,7 @@ function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Place,
   deadlineMs: number | undefined,
-  admit = () => {},
+  admit = async () => {},
 ): Statements {
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
@@ -116,7 +124,7 @@ function statementsOn(
     async query<Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) {
       const { timeoutMs = deadlineMs } = options;
       const settings = clients.settingsNow(timeoutMs);
-      admit();
+      await admit();
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
           const ask = clients.asking(client, timeoutMs);
@@ -135,7 +143,7 @@ function statementsOn(
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
-      admit();
+      await admit();
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
 import {
   databaseWords,
@@ -10,8 +11,8 @@ import {
 /** Whether a database answers the statements of one memory. */
 export interface DatabaseStatus {
   /**
-   * "paused": after three seconds without an answer calls fail at once, until the database answers
-   * a probe.
+   * "paused": after three seconds without an answer each call first probes the database, and fails
+   * at once if it does not answer.
    */
   readonly state: "up" | "paused";
   /**
@@ -43,12 +44,43 @@ export const probeEveryMs = 2_000;
 /** Probes of a silent server hold connections; half of a pool of ten is left to calls. */
 const maxOpenProbes = 5;
 
+/** A call's own probe: a database that is back answers it, and one that is down refuses it. */
+const callWaitsMs = 1_000;
+
+function createProbes(probe: () => Promise<unknown>) {
+  let open = 0;
+  let latest: { readonly sentAt: number; readonly over: Promise<void> } | undefined;
+  const ask = async () => {
+    open++;
+    await probe().catch(() => {});
+    open--;
+  };
+  const send = () => {
+    if (open >= maxOpenProbes) return;
+    const sent = { sentAt: performance.now(), over: ask() };
+    latest = sent;
+    void sent.over.then(() => {
+      if (latest === sent) latest = undefined;
+    });
+  };
+  return {
+    send,
+    /** For a call: those at the same time share a probe. */
+    async answer(): Promise<void> {
+      if (!latest || performance.now() - latest.sentAt > callWaitsMs) send();
+      const leftMs = latest ? latest.sentAt + callWaitsMs - performance.now() : 0;
+      if (latest && leftMs > 0)
+        await Promise.race([latest.over, wait(leftMs, undefined, { ref: false })]);
+    },
+  };
+}
+
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   let answeredAt = performance.now();
   let silentSince: number | undefined;
   let outage: { probeAt: number; refused: number } | undefined;
   let last: unknown;
-  let probes = 0;
+  const probes = createProbes(probe);
   let timer: NodeJS.Timeout | undefined;
 
   const silentMs = () =>
@@ -58,11 +90,7 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   const probeRepeatedly = (paused: NonNullable<typeof outage>) => {
     paused.probeAt = performance.now() + probeEveryMs;
     timer = setTimeout(() => probeRepeatedly(paused), probeEveryMs).unref();
-    if (probes >= maxOpenProbes) return;
-    probes++;
-    void probe()
-      .catch(() => {})
-      .finally(() => probes--);
+    probes.send();
   };
   const answered = () => {
     const over = outage && { durationMs: silentMs() ?? 0, refused: outage.refused };
@@ -90,14 +118,18 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       probeRepeatedly(outage);
       onPause?.(ms, error);
     },
-    requireUp() {
+    /** @throws MemoryError `DATABASE_UNAVAILABLE` */
+    async requireUp(): Promise<void> {
+      if (!outage) return;
+      await probes.answer();
       if (!outage) return;
       outage.refused++;
       const [silent, retry] = [silentMs() ?? 0, retryInMs() ?? 0];
       throw new MemoryError(
         "DATABASE_UNAVAILABLE",
         `The database has not answered for ${Math.round(silent / 1_000)} s (the last error: ${databaseWords(last)}), so ` +
-          `calls fail at once until it does. The next probe is in ${Math.ceil(retry / 1_000)} s. Check that it runs and can be reached.`,
+          `calls fail until it does. Each call asks it, and so does this process in ${Math.ceil(retry / 1_000)} s. ` +
+          "Check that it runs and can be reached.",
         { cause: last, details: { retryInMs: retry } },
       );
     },

@@ -4,7 +4,13 @@ import type pg from "pg";
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { isConnectionError, isReadTimeout, isTimeout, readTimeout } from "./database-error.js";
+import {
+  isConnectionError,
+  isPoolBusy,
+  isReadTimeout,
+  isTimeout,
+  readTimeout,
+} from "./database-error.js";
 import {
   findIsolation,
   type IsolationStatus,
@@ -71,20 +77,7 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
       waiting.delete(acquired);
     }
   };
-  const use = async <Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> => {
-    const client = await acquire();
-    client.on("error", ignore);
-    try {
-      const result = await work(client);
-      client.release();
-      return result;
-    } catch (error) {
-      client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
-      throw error;
-    } finally {
-      client.removeListener("error", ignore);
-    }
-  };
+  const use = useClients(() => acquire());
   const asking = (client: ClientBase, deadlineMs: number | undefined): Ask => {
     const isServers =
       sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
@@ -107,6 +100,8 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
   };
   return {
     use,
+    /** Waits while others have all clients of the pool. */
+    useWhenFree: useClients(() => untilFree(acquire)),
     asking,
     /** Before the first statement: whether the schema is this package's, and isolates tenants. */
     checkOnce,
@@ -127,6 +122,34 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     },
   };
 }
+
+async function untilFree(acquire: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+  for (;;) {
+    try {
+      return await acquire();
+    } catch (error) {
+      if (!isPoolBusy(error)) throw error;
+    }
+  }
+}
+
+/** Runs work with a client, which returns to the pool, or is ended if its connection failed. */
+const useClients =
+  (acquire: () => Promise<pg.PoolClient>) =>
+  async <Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> => {
+    const client = await acquire();
+    client.on("error", ignore);
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
+      throw error;
+    } finally {
+      client.removeListener("error", ignore);
+    }
+  };
 
 async function askWithin(
   client: ClientBase,

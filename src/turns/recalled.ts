@@ -125,6 +125,20 @@ export interface Recalled {
   readonly timeZone: string;
 }
 
+/** `recalled` with those of its messages that `isKept`. */
+export function withMessages(
+  recalled: Recalled,
+  isKept: (message: BaseMessage) => boolean,
+): Recalled {
+  const { gap, recent, lastTurn } = recalled;
+  return {
+    ...recalled,
+    gap: gap.filter(isKept),
+    recent: recent.filter(isKept),
+    lastTurn: lastTurn.filter(isKept),
+  };
+}
+
 export const noMemories = {
   profile: [],
   relevant: [],

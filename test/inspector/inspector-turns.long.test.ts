@@ -60,4 +60,99 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     const marks = await found.locator("mark").allTextContents();
     expect(new Set(marks)).toEqual(new Set(["cars"]));
   });
+
+  it("Two turns are compared in three clicks, also of two conversations", async () => {
+    const scope = { userId: "paula" };
+    const foods = ["figs", "rye", "tea"];
+    await memory.memories.add({
+      scope,
+      memories: foods.map((food) => ({ text: `Likes ${food}.` })),
+    });
+    const ids = (await memory.memories.list({ scope, sort: "oldest" })).map(({ id }) => id);
+    const say = async (threadId: string, turn: number, memoryIds: readonly string[]) => {
+      const content = `Question ${turn} of ${threadId}?`;
+      await memory.remember({
+        ...{ scope, threadId, messages: [{ role: "user", content, id: `${threadId}-${turn}` }] },
+        shown: {
+          revision: 0,
+          memoryIds: [...memoryIds],
+          firstSeq: turn,
+          parts: { rest: [...memoryIds] },
+        },
+      });
+    };
+    await say("breakfast", 0, ids.slice(0, 1));
+    await say("breakfast", 1, ids.slice(0, 2));
+    await say("breakfast", 2, ids.slice(1, 3));
+    await say("supper", 0, ids.slice(2));
+    await open("thread?user=paula&thread=breakfast");
+    await page.locator("article", { hasText: "Question 0" }).click();
+    await page.getByRole("button", { name: "Compare with another turn" }).click();
+    await page.locator("article", { hasText: "Question 2" }).click();
+    const compared = page.getByRole("region", { name: "Two turns compared" });
+    await compared.getByText("0 lines in both prompts.").waitFor();
+    const sides = compared.locator(".pair > div");
+    expect(await sides.locator("li a").allTextContents()).toEqual([
+      ...["Likes figs.", "Likes rye.", "Likes tea."],
+    ]);
+    await open("thread?user=paula&thread=supper");
+    await compared.getByText("Question 0 of supper?").waitFor();
+    await compared.getByRole("link", { name: "Turn 1 of breakfast" }).click();
+    await page.locator("article.selected", { hasText: "Question 0 of breakfast" }).waitFor();
+    await page.getByRole("button", { name: "Do not compare" }).click();
+    await page.getByRole("button", { name: "Compare with another turn" }).waitFor();
+  });
+
+  it("A memory's page leads to the turns that were shown it", async () => {
+    const [scope, threadId] = [{ userId: "sara" }, "menu"];
+    await memory.memories.add({ scope, memories: { text: "Eats only fish." } });
+    const [fish] = await memory.memories.list({ scope });
+    const ids = [fish?.id ?? ""];
+    const shown = { revision: 0, memoryIds: ids, firstSeq: 0, parts: { rest: ids } };
+    const messages = [{ role: "user" as const, content: "What shall I cook?", id: "menu-1" }];
+    await memory.remember({ scope, threadId, messages, shown });
+    await open(`memory?user=sara&id=${fish?.id}`);
+    await page.getByRole("region", { name: "Shown in" }).getByRole("link").click();
+    await page.locator("article.selected", { hasText: "What shall I cook?" }).waitFor();
+  });
+
+  it("A turn tried again is compared with what it added, and not with the whole block", async () => {
+    const [scope, threadId] = [{ userId: "rita" }, "boats"];
+    const texts = [
+      "Sails a green boat.",
+      "Rents a boat house.",
+      "Bakes bread.",
+      "Sings in a choir.",
+    ];
+    await memory.memories.add({ scope, memories: texts.map((text) => ({ text })) });
+    const [boat = "", house = "", bread = "", choir = ""] = (
+      await memory.memories.list({ scope, sort: "oldest" })
+    ).map(({ id }) => id);
+    const turns = [
+      ["Hello.", { rest: [bread] }],
+      ["Which boat is it?", { relevant: [boat, choir] }],
+    ] as const;
+    for (const [at, [content, { ...parts }]] of turns.entries()) {
+      const memoryIds = Object.values(parts).flat() as string[];
+      const shownParts = Object.fromEntries(
+        Object.entries(parts).map(([part, of]) => [part, [...of]]),
+      );
+      const shown = { revision: 0, memoryIds, parts: shownParts, ...(at === 0 && { firstSeq: 0 }) };
+      await memory.remember({
+        ...{ scope, threadId, shown },
+        messages: [{ role: "user", content, id: `boats-${at}` }],
+      });
+    }
+    await memory.memories.remove({ scope, id: choir });
+    await open("thread?user=rita&thread=boats");
+    await page.getByRole("button", { name: "Try this turn again" }).click();
+    const today = page.getByRole("region", { name: "Today" }).getByRole("status");
+    await today.getByText("1 line of the 2 that it added would be shown today as well.").waitFor();
+    const lines = today.getByRole("listitem");
+    expect(await lines.filter({ hasText: "Rents a boat house." }).getAttribute("class")).toBe(
+      "added",
+    );
+    expect(await lines.filter({ hasText: "Bakes bread." }).count()).toBe(0);
+    expect(house).not.toBe("");
+  });
 });

@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, "../../src");
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
   context: ["conversation/context-options.ts", "contextOptionsSchema"],
-  memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
+  memories: ["memories/item/memory-options.ts", "memoriesSettingsSchema"],
   insights: ["insights/insights-options.ts", "insightsOptionsSchema"],
   upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema"],
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],
@@ -19,6 +19,7 @@ const groups = {
   lifecycle: ["lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
   "retrieval.rerank": ["search/retrieval-options.ts", "rerankOptionsSchema"],
+  receipts: ["forgetting/receipts-options.ts", "receiptsOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],

@@ -46,15 +46,17 @@ describe("an outage", () => {
     const { watch } = watching();
     await failFor(patienceMs - 200, watch, 24);
     expect(watch.status()).toEqual({ state: "up", silentMs: patienceMs - 100, retryInMs: null });
-    watch.requireUp();
+    await watch.requireUp();
     await failFor(100, watch);
     expect(watch.status()).toMatchObject({ state: "paused" });
     await vi.advanceTimersByTimeAsync(400);
     const failure = { code: "DATABASE_UNAVAILABLE", details: { retryInMs: probeEveryMs - 500 } };
     const message = expect.stringMatching(
-      /not answered for 4 s.*ECONNREFUSED.*next probe is in 2 s.*Check/,
+      /not answered for 4 s.*ECONNREFUSED.*Each call asks it, and so does this process in 2 s.*Check/,
     );
-    expect(() => watch.requireUp()).toThrow(expect.objectContaining({ ...failure, message }));
+    await expect(watch.requireUp()).rejects.toThrow(
+      expect.objectContaining({ ...failure, message }),
+    );
   });
 
   it.each([
@@ -102,14 +104,26 @@ describe("an outage", () => {
     expect(probe).toHaveBeenCalledTimes(1);
     await failFor(2 * probeEveryMs - 200, watch, 6);
     expect(probe).toHaveBeenCalledTimes(3);
-    expect(() => watch.requireUp()).toThrow();
     comeBack();
     await vi.advanceTimersByTimeAsync(probeEveryMs);
-    watch.requireUp();
-    expect(heard).toEqual(["pause", { durationMs: patienceMs + 3 * probeEveryMs, refused: 1 }]);
+    await watch.requireUp();
+    expect(heard).toEqual(["pause", { durationMs: patienceMs + 3 * probeEveryMs, refused: 0 }]);
     expect(watch.status()).toEqual({ state: "up", silentMs: null, retryInMs: null });
     await vi.advanceTimersByTimeAsync(9 * probeEveryMs);
     expect(probe).toHaveBeenCalledTimes(4);
+  });
+
+  it("An outage ends with the first call that is answered, and calls at once share a probe", async () => {
+    const { watch, probe, comeBack } = watching();
+    await failFor(patienceMs, watch);
+    const refusedCalls = Array.from({ length: 20 }, () => watch.requireUp());
+    for (const { status } of await Promise.allSettled(refusedCalls))
+      expect(status).toBe("rejected");
+    expect(probe).toHaveBeenCalledTimes(2);
+    comeBack();
+    await Promise.all(Array.from({ length: 20 }, () => watch.requireUp()));
+    expect(probe).toHaveBeenCalledTimes(3);
+    expect(watch.status().state).toBe("up");
   });
 
   it("An outage has no probe once the memory is closed", async () => {

@@ -11,6 +11,7 @@ import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
@@ -110,6 +111,54 @@ describe.skipIf(!onServer())("a pool whose clients are all in use (server only)"
     expect((await memory.record(hello("a"))).recorded).toBe(1);
     await memory.close();
     await pool.end();
+  });
+});
+
+describe.skipIf(!onServer())(
+  "background work and a pool whose clients are all in use (server only)",
+  () => {
+    it("Background work waits for a free client, without a warning", async () => {
+      const pool = smallPool(inject("databaseUrl") ?? "");
+      const logger = recordingLogger();
+      const memory = db.memory({ database: pool, jobs: "background", logger });
+      const held = [await pool.connect(), await pool.connect()];
+      const looking = memory.upkeep();
+      let isOver = false;
+      void looking.then(() => {
+        isOver = true;
+      });
+      // Five times as long as a call waits for a client of this pool.
+      await sleep(1_000);
+      expect(isOver).toBe(false);
+      for (const client of held) client.release();
+      expect(await looking).toBeGreaterThanOrEqual(0);
+      await memory.idle();
+      expect(logger.lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
+      await memory.close();
+      await pool.end();
+    });
+  },
+);
+
+describe.skipIf(!onServer())("a server that was away (server only)", () => {
+  it("The first turn after the server is back succeeds, whenever it comes", async () => {
+    const proxy = await silentProxy(inject("databaseUrl") ?? "");
+    const memory = db.memory({ database: smallPool(proxy.url) });
+    expect((await memory.record(hello("away"))).recorded).toBe(1);
+    for (const pauseMs of [0, 700, 1_400]) {
+      proxy.close();
+      while (memory.databaseStatus().state === "up")
+        await expect(memory.record(hello("away"))).rejects.toThrow(/does not answer/);
+      const refusedAt = performance.now();
+      await expect(memory.record(hello("away"))).rejects.toThrow(/has not answered for/);
+      expect(performance.now() - refusedAt).toBeLessThan(1_000);
+      await sleep(pauseMs);
+      await proxy.open();
+      expect((await memory.recall({ scope, threadId: "away" })).lastSeq).toBe(0);
+      expect(memory.databaseStatus().state).toBe("up");
+    }
+    await memory.close();
+    proxy.close();
   });
 });
 

@@ -97,6 +97,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   endThread: ({ threadId }) => ({ threadId, reason: "done" }),
   deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
   shownTurns: ({ threadId }) => ({ threadId }),
+  shownTo: ({ id }) => ({ id }),
   shownWords: ({ threadId }) => ({ threadId, seq: 0 }),
   threadCost: ({ threadId }) => ({ threadId }),
   threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),

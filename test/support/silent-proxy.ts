@@ -8,6 +8,8 @@ export interface SilentProxy {
   silent: boolean;
   cut(): void;
   close(): void;
+  /** Listens again after `close`. */
+  open(): Promise<void>;
 }
 
 /** A proxy to the server of the connection string `url`. */
@@ -29,7 +31,8 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
     far.on("data", (data) => proxy.silent || near.write(data));
   });
   const through = new URL(url);
-  through.host = `127.0.0.1:${await listen(server)}`;
+  const nearPort = await listen(server);
+  through.host = `127.0.0.1:${nearPort}`;
   const proxy: SilentProxy = {
     url: through.href,
     silent: false,
@@ -40,6 +43,7 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
       proxy.cut();
       server.close();
     },
+    open: () => new Promise((resolve) => server.listen(nearPort, "127.0.0.1", resolve)),
   };
   return proxy;
 }

@@ -62,3 +62,36 @@ describe("threads.shownWords", () => {
     expect(await partsOfLast()).toEqual({ vector: 0.4 });
   });
 });
+
+it("threads.shownTo lists the turns of all conversations of the scope whose prompts a memory came into", async () => {
+  const memory = db.memory();
+  const { scope } = newAddress();
+  await memory.memories.add({ scope, memories: { text: "Eats only fish." } });
+  const [fish] = await memory.memories.list({ scope });
+  for (const threadId of ["lunch", "dinner"]) {
+    const address = { scope, threadId: `${threadId} of ${scope.userId}` };
+    for (const query of ["What fish is there?", "And what else?"]) {
+      const shown = shownBy(await memory.recall({ ...address, query }));
+      await memory.remember({ ...address, shown, messages: [new HumanMessage(query)] });
+    }
+  }
+  const memoryId = fish?.id ?? "";
+  const turns = await memory.threads.shownTo({ scope, memoryId });
+  expect(
+    turns.map(({ threadId, turn, question }) => [threadId.split(" ")[0], turn, question]),
+  ).toEqual(
+    ["dinner", "lunch"].flatMap((threadId) => [
+      [threadId, 2, "And what else?"],
+      [threadId, 1, "What fish is there?"],
+    ]),
+  );
+  expect(turns.at(-1)).toMatchObject({
+    scope,
+    seq: 0,
+    part: "relevant",
+    score: expect.any(Number),
+  });
+  expect(await memory.threads.shownTo({ scope, memoryId, limit: 1 })).toEqual(turns.slice(0, 1));
+  expect(await memory.threads.shownTo({ scope: { userId: "nobody" }, memoryId })).toEqual([]);
+  expect(await memory.threads.shownTo({ scope, memoryId: "no id" })).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import { type Recalled, shownIn } from "../../turns/recalled.js";
+import { type Recalled, shownIn, withMessages } from "../../turns/recalled.js";
 
 export const memoryKey = "mnemograph";
 
@@ -62,19 +62,8 @@ export function fromState(recalled: Recalled | null | undefined): Recalled | nul
 }
 
 /** The transcript keeps what the agent removed, but does not show it again. */
-export function withoutRemoved<Found extends Recalled | null | undefined>(
-  recalled: Found,
-  removed: readonly string[],
-): Found {
-  if (!recalled || removed.length === 0) return recalled;
-  const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
-  const { gap, recent, lastTurn } = recalled;
-  return {
-    ...recalled,
-    gap: gap.filter(kept),
-    recent: recent.filter(kept),
-    lastTurn: lastTurn.filter(kept),
-  };
+export function withoutRemoved(recalled: Recalled, removed: readonly string[]): Recalled {
+  return withMessages(recalled, ({ id }) => id === undefined || !removed.includes(id));
 }
 
 /** @throws MemoryError `INVALID_INPUT` without the key or a list in it */

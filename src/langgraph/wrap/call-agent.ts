@@ -48,7 +48,7 @@ export function callAgent(
       kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept,
     );
     const said = own[messagesKey] as BaseMessage[];
-    const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
+    const view = modelView(said, recalled && withoutRemoved(recalled, removed), options.injectAs);
     const shown = shownView(said, view);
     const { agentConfig, isSeen } = storingForgetfully(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
