@@ -68,7 +68,7 @@ describe("Citus, for an operator", () => {
     ]);
   });
 
-  it("Setup refuses row-level security by tenant and leaves nothing", async () => {
+  it("Setup refuses isolation of tenants by rls, and leaves nothing", async () => {
     const schema = schemaName();
     await expect(db.memory({ schema, isolation: "rls" }).setup()).rejects.toMatchObject({
       code: "INVALID_INPUT",

@@ -94,14 +94,16 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.locator("article.selected", { hasText: "Then plan a day" }).waitFor();
     await memory.memories.add({
       scope: ana,
-      memories: { text: "Will sail to Avintes with Inês." },
+      memories: { text: "Wants to plan a day with lunch at Avintes." },
     });
     await beside.getByRole("button", { name: "Try this turn again with today's memory" }).click();
     const today = beside.getByRole("status").getByRole("listitem").filter({ hasText: "Avintes" });
     await today.waitFor();
     expect(await today.getAttribute("class")).toBe("added");
     await today.getByRole("link").click();
-    await page.getByRole("heading", { name: "Will sail to Avintes with Inês." }).waitFor();
+    await page
+      .getByRole("heading", { name: "Wants to plan a day with lunch at Avintes." })
+      .waitFor();
   });
 
   it("A question shows its hits with the parts of their scores, and what is omitted and why", async () => {

@@ -13,7 +13,8 @@ const head = (version: string) => `\
 #   ${citusSuites.join(", ")}.
 # A line is a digest of the statement's form and its first words. The form is its clauses, tables, functions and queries within
 # queries; columns, operators and values may change.
-# \`CITUS_SOURCE=DIR npm run test:citus\` writes this file when it is green. The other suites fail on a form that is not in it.
+# \`CITUS_SOURCE=DIR npm run test:citus\` writes this file when it is green; \`npm run test:citus -- FILE\` adds to it what that file
+# sends. \`npm test\` fails when those suites send a form that is not in it.
 # Rightly not in it, since they are not sent through \`Database.query\`, or run where there is no Citus: migrations and functions
 # (they run in each test's setup there), policies of row-level security, pg-boss's own statements, and what doctor reads.
 `;
@@ -28,14 +29,22 @@ export function notRunOnCitus(
     .filter((text) => isWriting(text) && !known.has(digestOf(text)))
     .map(
       (text) =>
-        "test/lint/citus-statements.txt: never ran on Citus. Run `CITUS_SOURCE=DIR npm run test:citus` with a checkout of Citus " +
-        `(docs/scaling.md), which adds it: ${text}`,
+        "test/lint/citus-statements.txt: never ran on Citus. Run `CITUS_SOURCE=DIR npm run test:citus -- FILE` with a checkout of " +
+        `Citus (docs/scaling.md) and a test that sends it, which adds it: ${text.slice(0, 400)}`,
     );
 }
 
-/** Replaces the list. @param statements all that those suites sent to Citus. */
-export function writeCitusStatements(statements: Iterable<string>, version: string): void {
+/**
+ * Writes the list. @param statements what those suites sent to Citus.
+ * @param isWhole whether all of them ran: else what is in the list stays.
+ */
+export function writeCitusStatements(
+  statements: Iterable<string>,
+  { version, isWhole }: { readonly version: string; readonly isWhole: boolean },
+): void {
   const lines = new Map<string, string>();
+  const kept = isWhole ? [] : readFileSync(list, "utf8").split("\n");
+  for (const line of kept) if (/^[0-9a-f]{10} /.test(line)) lines.set(line.slice(0, 10), line);
   for (const text of [...statements].filter(isWriting).sort()) {
     const digest = digestOf(text);
     if (!lines.has(digest)) lines.set(digest, `${digest} ${text.slice(0, 80).trim()}`);

@@ -136,7 +136,7 @@ describe("the list of statements that ran on Citus", () => {
 
   it("A form that never ran on Citus is reported with the command that adds it", () => {
     const [problem] = notRunOnCitus([normalStatement(known)], "");
-    expect(problem).toContain("CITUS_SOURCE=DIR npm run test:citus");
+    expect(problem).toContain("CITUS_SOURCE=DIR npm run test:citus -- FILE");
     expect(problem).toContain("update @s.u set");
     expect(notRunOnCitus([`select id from @s.t`], "")).toEqual([]);
   });

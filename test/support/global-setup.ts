@@ -44,8 +44,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("statements", statements);
   return async () => {
     const version = databaseUrl && (await citusVersion(databaseUrl));
-    if (version && (await isWholeAndGreen(project)))
-      writeCitusStatements(citusStatements(statements), version);
+    if (version && isCitusRun(project) && isGreen(project)) {
+      const isWhole = await ranAll(project);
+      writeCitusStatements(citusStatements(statements), { version, isWhole });
+    }
     const problems = statementProblems(statements, await isWhole(project));
     for (const problem of problems) console.error(problem);
     // Vitest only prints an error that is thrown here.
@@ -70,22 +72,20 @@ async function citusVersion(connectionString: string): Promise<string | null> {
   }
 }
 
-/** Whether all suites ran on Citus and no test failed. */
-async function isWholeAndGreen(project: TestProject): Promise<boolean> {
+const isCitusRun = ({ config }: TestProject) =>
+  config.include.some((each) => each.startsWith("test/citus/"));
+
+const isGreen = ({ vitest }: TestProject) =>
+  vitest.state.getTestModules().every((each) => each.ok());
+
+async function ranAll(project: TestProject): Promise<boolean> {
   const { testFiles } = await project.globTestFiles();
-  const modules = project.vitest.state.getTestModules();
-  return (
-    modules.length >= testFiles.length &&
-    modules.every((each) => each.ok()) &&
-    project.config.include.some((each) => each.startsWith("test/citus/"))
-  );
+  return project.vitest.state.getTestModules().length >= testFiles.length;
 }
 
-async function isWhole(project: TestProject): Promise<boolean> {
-  const { testFiles } = await project.globTestFiles();
-  const ran = project.vitest.state.getTestModules().length;
-  return project.config.include.includes("test/**/*.test.ts") && ran >= testFiles.length;
-}
+/** Whether all of the ordinary suite ran. */
+const isWhole = async (project: TestProject) =>
+  project.config.include.includes("test/**/*.test.ts") && (await ranAll(project));
 
 async function embeddedIn(folder: string) {
   console.log(
