@@ -8,6 +8,7 @@ export type { EndedThread } from "./conversation/end-thread.js";
 export type { ThreadMessage } from "./conversation/list-messages.js";
 export type { Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
+export type { ShownTo } from "./conversation/shown-to.js";
 export type { ShownContext, ShownTurn } from "./conversation/shown-turns.js";
 export { createMemory } from "./create-memory.js";
 export type {
@@ -94,5 +95,7 @@ export type { RecallInput } from "./turns/recall-request.js";
 export type { Recalled } from "./turns/recalled.js";
 export type { Remembered } from "./turns/remember.js";
 export { shownBy } from "./turns/shown-by.js";
+export type { ShownWords } from "./turns/shown-words.js";
 export type { ThreadCost } from "./turns/thread-cost.js";
+export type { Cost } from "./usage/costs.js";
 export type { EnergyLevel } from "./usage/energy.js";
