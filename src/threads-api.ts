@@ -121,7 +121,7 @@ export interface ThreadsApi {
    * @example
    * ```ts
    * const scope = { userId: "ana" };
-   * const [wrong] = await memory.memories.list({ scope, contains: "only fish" });
+   * const [wrong] = await memory.memories.list({ scope, keys: ["diet"] });
    * for (const { threadId, turn } of await memory.threads.shownTo({ scope, memoryId: wrong?.id ?? "" }))
    *   console.log(threadId, turn);
    * ```
