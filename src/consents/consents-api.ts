@@ -10,8 +10,7 @@ import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { asListed } from "../postgres/isolation.js";
-import { isSharedBy, parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { isSharedBy, listed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import {
@@ -76,10 +75,7 @@ export interface ConsentsApi {
 export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db } = deps;
   return {
-    list: async (listing) => {
-      const page = parseListed(consentListing, listing, "listing");
-      return asListed(page, () => listConsents(db, page));
-    },
+    list: (listing) => listed(consentListing, listing, "listing", (page) => listConsents(db, page)),
     decide: (decision) => decideConsent(deps, decision),
   };
 }

@@ -2,23 +2,16 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import { asListed } from "../postgres/isolation.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import {
   delegatedMark,
+  listed,
   nobody,
-  parseListed,
   type Scope,
   scopeField,
   tenantField,
 } from "../scope/scope.js";
-import {
-  isId,
-  type ScopeRow,
-  scopeColumns,
-  scopeOf,
-  withinScope,
-} from "../scope/scope-predicates.js";
+import { isId, isListed, type ScopeRow, withScope } from "../scope/scope-predicates.js";
 import { dateOrMoment, pageRowsField, storableDate } from "../text/parse-input.js";
 
 export const threadStates = ["open", "ended", "failed"] as const;
@@ -71,22 +64,19 @@ type ThreadRow = Omit<Thread, "scope"> & ScopeRow;
  * Most recently active first, without agents' threads.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function listThreads(db: Connection, input?: ListThreads): Promise<Thread[]> {
-  const page = parsePage(input);
-  const rows = await asListed(page, () => findThreads(db, page));
-  return rows.map(({ tenant_id, user_id, app_id, ...thread }) => ({
-    ...thread,
-    scope: scopeOf({ tenant_id, user_id, app_id }),
-  }));
+export function listThreads(db: Connection, input?: ListThreads): Promise<Thread[]> {
+  return listed(pageSchema, input, "page of threads", async (page) =>
+    (await findThreads(db, page)).map(withScope),
+  );
 }
 
-function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promise<ThreadRow[]> {
-  const { scope, tenantId, since = null, until = null, state, limit, after, summarized } = page;
+function findThreads(
+  db: Connection,
+  page: z.output<typeof pageSchema> & { readonly scope: Scope | undefined },
+): Promise<ThreadRow[]> {
+  const { scope, tenantId, since = null, until = null, state, limit, summarized } = page;
+  const after = page.after === undefined ? null : parseCursor(page.after);
   const { schema } = db;
-  const ofTenant =
-    tenantId === undefined
-      ? sql`t.tenant_id <> ${nobody.tenantId}`
-      : isId(sql`t.tenant_id`, tenantId);
   const failed = hasFailed(db);
   const states = { open: sql`t.ended_at is null`, ended: sql`t.ended_at is not null`, failed };
   return db.query<ThreadRow>(sql`
@@ -100,7 +90,7 @@ function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promis
       ) as messages,
       to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${schema}.thread t
-    where ${scope ? withinScope(scopeColumns(scope), "t") : ofTenant} and strpos(t.thread_id, ${delegatedMark}) = 0
+    where ${isListed({ scope, tenantId }, "t")} and t.tenant_id <> ${nobody.tenantId} and strpos(t.thread_id, ${delegatedMark}) = 0
       and ${state === undefined ? sql`true` : states[state]}
       and (${since}::timestamptz is null or t.last_activity_at >= ${since}) and (${until}::timestamptz is null or t.last_activity_at < ${until})
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
@@ -130,11 +120,9 @@ const hasFailed = ({ schema }: Connection): Sql => sql`(
 // In microseconds: a Date would skip threads active within the same millisecond.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
-function parsePage(input: ListThreads | undefined) {
-  const { after, ...page } = parseListed(pageSchema, input, "page of threads");
-  if (after === undefined) return { ...page, after: null };
+function parseCursor(after: string) {
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
-  if (dateOrMoment.safeParse(activeAt).success) return { ...page, after: { activeAt, ref } };
+  if (dateOrMoment.safeParse(activeAt).success) return { activeAt, ref };
   throw new MemoryError(
     "INVALID_INPUT",
     "`after` must be the `cursor` of a thread that was listed.",

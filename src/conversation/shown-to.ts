@@ -5,9 +5,9 @@ import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import {
   type ScopeRow,
   scopeColumns,
-  scopeOf,
   uuidOf,
   withinScope,
+  withScope,
 } from "../scope/scope-predicates.js";
 import { pageRowsField } from "../text/parse-input.js";
 import type { ShownPart } from "./shown-turns.js";
@@ -57,7 +57,5 @@ export async function listShownTo(db: Connection, input: ListShownTo): Promise<S
     join ${db.schema}.shown s on s.thread_ref = t.id and s.memory_ids @> array[${id}::uuid]
     join ${db.schema}.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
     order by s.created_at desc, s.seq desc limit ${limit}`);
-  return rows.map(({ tenant_id, user_id, app_id, ...turn }) => {
-    return { ...turn, scope: scopeOf({ tenant_id, user_id, app_id }) };
-  });
+  return rows.map(withScope);
 }

@@ -4,11 +4,10 @@ import { dayMs, isoDay } from "../clock.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { asListed } from "../postgres/isolation.js";
 import {
   type AppScope,
+  listed,
   parseAppScope,
-  parseListed,
   type Scope,
   scopeField,
   tenantField,
@@ -141,25 +140,23 @@ interface StatsRuntime {
 }
 
 export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
-  return (async (of?: StatsOf) => {
-    // Whose, and since when.
-    const selection = parseListed(statsSchema, of, "statistics");
-    const { by, days, scope } = selection;
-    if (by === "app" && scope) parseAppScope(scope);
-    const nowMs = runtime.clock().getTime();
-    const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
-    const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
-    // One statement counts everything, by key.
-    const found = await asListed(selection, () =>
-      findCounts(db, { ...selection, ...runtime, since }),
-    );
-    // What the counts say: now, together, and for each key.
-    const now = { since, ...workNow(found), energy: energyOf(found, runtime.energy) };
-    if (by === "app") return { ...now, ...ofApps(found, days) };
-    const together = { ...now, ...countsOf(found, { days }) };
-    if (by === undefined) return together;
-    return { ...together, rows: rowsOfDays(found, firstMs, days), appsWithNotesShare: null };
-  }) as StatsCall;
+  return ((of?: StatsOf) =>
+    listed(statsSchema, of, "statistics", async (selection) => {
+      // Whose, and since when.
+      const { by, days, scope } = selection;
+      if (by === "app" && scope) parseAppScope(scope);
+      const nowMs = runtime.clock().getTime();
+      const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
+      const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
+      // One statement counts everything, by key.
+      const found = await findCounts(db, { ...selection, ...runtime, since });
+      // What the counts say: now, together, and for each key.
+      const now = { since, ...workNow(found), energy: energyOf(found, runtime.energy) };
+      if (by === "app") return { ...now, ...ofApps(found, days) };
+      const together = { ...now, ...countsOf(found, { days }) };
+      if (by === undefined) return together;
+      return { ...together, rows: rowsOfDays(found, firstMs, days), appsWithNotesShare: null };
+    })) as StatsCall;
 }
 
 function rowsOfDays(found: readonly Count[], firstMs: number, days: number) {

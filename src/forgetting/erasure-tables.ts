@@ -9,7 +9,7 @@ interface ErasureTable {
   readonly rows: Sql;
 }
 
-const inTables = (tables: readonly string[], rows: Sql): ErasureTable[] =>
+export const inTables = (tables: readonly string[], rows: Sql): ErasureTable[] =>
   tables.map((table) => ({ table, rows }));
 
 /** Memories after their dependents. @param refs `memory.ref`, bigint[] */

@@ -1,11 +1,18 @@
-import sql, { empty } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { ofTenant, type ScopeRow, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import {
+  isListed,
+  ofTenant,
+  ownerColumns,
+  type ScopeRow,
+  uuidOf,
+  withScope,
+} from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 import { checkErased } from "./check-erased.js";
 import { type ErasureRow, erasureColumns, recordOf } from "./erasure-log.js";
@@ -101,67 +108,63 @@ const receiptSchema = z.strictObject({ id: storableText, tenantId: tenantField }
 const requestsSchema = listSchema.omit({ after: true });
 
 export function createErasuresApi({ db, clock, config }: ErasuresDeps): ErasuresApi {
+  const { schema } = db;
   const { idKey, privateKey } = config.receipts;
   return {
-    async list(input = {}) {
-      const which = parseListed(listSchema, input, "list of erasures");
-      const { scope, tenantId, after, limit } = which;
-      if (scope && idKey === undefined) throw withoutDigests();
-      return asListed({ scope, tenantId }, async () => {
-        const tenant = scope ? (scope.tenantId ?? "") : tenantId;
-        const hmac = scope ? idHmacOf(idKey, scope) : null;
-        const rows = await db.query<ErasureRow & Record<string, unknown>>(sql`
-          select ${erasureColumns} from ${db.schema}.erasure e
-          where ${ofTenant(sql`e.tenant_id`, tenant)} ${hmac === null ? empty : sql`and e.id_hmac = ${hmac}`}
-            ${after === undefined ? empty : sql`and (e.began_at, e.id) < (select a.began_at, a.id from ${db.schema}.erasure a where a.id = ${uuidOf(after)}::uuid)`}
+    list: (input) =>
+      listed(listSchema, input, "list of erasures", async ({ scope, tenantId, after, limit }) => {
+        if (scope && idKey === undefined) throw withoutDigests();
+        const isOf = scope ? sql`e.id_hmac = ${idHmacOf(idKey, scope)}` : sql`true`;
+        const follows =
+          after === undefined
+            ? sql`true`
+            : sql`(e.began_at, e.id) < (select a.began_at, a.id from ${schema}.erasure a where a.id = ${uuidOf(after)}::uuid)`;
+        return db.query<ListedErasure & Record<string, unknown>>(sql`
+          select e.id::text as id, nullif(e.tenant_id, '') as "tenantId", e.kind, e.actor, e.rows_before as before,
+            e.rows_after as after, e.began_at as "beganAt", e.ended_at as "endedAt", e.id_hmac is not null as "hasDigest"
+          from ${schema}.erasure e
+          where ${ofTenant(sql`e.tenant_id`, scope ? (scope.tenantId ?? "") : tenantId)} and ${isOf} and ${follows}
           order by e.began_at desc, e.id desc limit ${limit}`);
-        return rows.map(listed);
-      });
-    },
+      }),
     async receipt(input) {
       const which = parseInput(receiptSchema, input, "receipt");
       return asListed(which, async () => {
-        const [row] = await db.query<ErasureRow & Record<string, unknown>>(sql`
-          select ${erasureColumns} from ${db.schema}.erasure e
+        const [row] = await db.query<ErasureRow>(sql`
+          select ${erasureColumns} from ${schema}.erasure e
           where e.id = ${uuidOf(which.id)}::uuid and ${ofTenant(sql`e.tenant_id`, which.tenantId)}`);
         if (!row) throw new MemoryError("NOT_FOUND", `There is no erasure "${which.id}".`);
         const record = recordOf(row);
-        if (!record) throw unfinished();
+        if (!record || row.sha256 === null) throw unfinished();
         const check = await checkErased(db, row, { idKey, now: clock() });
-        return makeReceipt(record, check, privateKey);
+        return makeReceipt(record, row.sha256, check, privateKey);
       });
     },
-    async requests(input = {}) {
-      const which = parseListed(requestsSchema, input, "list of requests to forget");
-      const { scope, tenantId, limit } = which;
-      const { purgeAfterMs } = config.lifecycle;
-      const found = await asListed({ scope, tenantId }, () =>
-        findRequests(db, { scope, tenantId, limit }),
-      );
-      return found.map(({ tenant_id, user_id, app_id, ...request }) => ({
-        ...request,
-        scope: scopeOf({ tenant_id, user_id, app_id }),
-        purgeAt: new Date(request.at.getTime() + purgeAfterMs),
-      }));
-    },
+    // A request removes its memories in one transaction, which has one time.
+    requests: (input) =>
+      listed(requestsSchema, input, "list of requests to forget", async (which) => {
+        const owners = which.scope ? { scope: ownerColumns(which.scope) } : which;
+        const rows = await db.query<ScopeRow & Omit<ForgetRequest, "scope">>(sql`
+          select h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at as at, count(*)::int as memories,
+            (count(*) filter (where m.state <> 'active'))::int as waiting,
+            (count(*) filter (where m.state = 'active'))::int as restored,
+            (count(*) filter (where m.ref is null))::int as purged,
+            h.created_at + ${config.lifecycle.purgeAfterMs}::float8 * interval '1 millisecond' as "purgeAt"
+          from (
+            select o.tenant_id, o.user_id, o.app_id, h.owner_ref, h.memory_id, h.actor, h.created_at
+            from ${schema}.history h join ${schema}.owner o on o.id = h.owner_ref
+            where h.event = 'DELETE' and h.new ? 'evidence' and ${isListed(owners, "o")}
+            order by h.created_at desc limit ${which.limit * memoriesOfRequest}
+          ) h
+          left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = h.owner_ref
+          group by h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at
+          order by h.created_at desc limit ${which.limit}`);
+        return rows.map(withScope);
+      }),
   };
 }
 
-function listed({ idHmac, tenantId, ...row }: ErasureRow): ListedErasure {
-  const { id, kind, actor, before, after, beganAt, endedAt } = row;
-  const hasDigest = idHmac !== null;
-  return {
-    id,
-    tenantId: tenantId || null,
-    kind,
-    actor,
-    before,
-    after,
-    beganAt,
-    endedAt,
-    hasDigest,
-  };
-}
+/** An agent forgets three memories for a message at most: enough for each request of a page. */
+const memoriesOfRequest = 20;
 
 const withoutDigests = () =>
   new MemoryError(
@@ -174,42 +177,3 @@ const unfinished = () =>
     "WRONG_STATE",
     "This erasure has not ended: it runs, or was interrupted. Forget the same scope again.",
   );
-
-type RequestRow = ScopeRow & Omit<ForgetRequest, "scope" | "purgeAt">;
-
-/** An agent forgets three memories for a message at most: enough for each request of a page. */
-const memoriesOfRequest = 20;
-
-/** A request removes its memories in one transaction, which has one time. */
-function findRequests(
-  db: Connection,
-  {
-    scope,
-    tenantId,
-    limit,
-  }: {
-    readonly scope: Scope | undefined;
-    readonly tenantId: string | undefined;
-    readonly limit: number;
-  },
-): Promise<RequestRow[]> {
-  const { schema } = db;
-  const { tenantId: tenant = "", userId, appId } = scope ?? {};
-  const within = scope
-    ? sql`o.tenant_id = ${tenant} and ${userId === undefined ? sql`o.app_id = ${appId ?? ""}` : sql`o.user_id = ${userId}`}`
-    : ofTenant(sql`o.tenant_id`, tenantId);
-  return db.query<RequestRow>(sql`
-    select h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at as at, count(*)::int as memories,
-      (count(*) filter (where m.state <> 'active'))::int as waiting,
-      (count(*) filter (where m.state = 'active'))::int as restored,
-      (count(*) filter (where m.ref is null))::int as purged
-    from (
-      select o.tenant_id, o.user_id, o.app_id, h.owner_ref, h.memory_id, h.actor, h.created_at
-      from ${schema}.history h join ${schema}.owner o on o.id = h.owner_ref
-      where h.event = 'DELETE' and h.new ? 'evidence' and ${within}
-      order by h.created_at desc limit ${limit * memoriesOfRequest}
-    ) h
-    left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = h.owner_ref
-    group by h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at
-    order by h.created_at desc limit ${limit}`);
-}

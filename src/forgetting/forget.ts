@@ -25,7 +25,7 @@ import {
   threadsPerBatch,
 } from "./erase-batches.js";
 import { lockExistingOwner } from "./erase-memories.js";
-import { beginErasure, endErasure } from "./erasure-log.js";
+import { beginErasure, type ErasedBy, endErasure } from "./erasure-log.js";
 import { addCounts, type RowCounts, totalOf } from "./erasure-tables.js";
 import { previewForget } from "./preview-forget.js";
 import type { ReceiptsOptions } from "./receipts-options.js";
@@ -142,23 +142,18 @@ async function erase(
   scope: Scope,
   thread: ErasedThread | null,
   options: Omit<z.output<typeof forgetSchema>, "scope">,
-  receipt?: { readonly actor: string; readonly idKey: string | undefined },
+  by?: ErasedBy,
 ): Promise<Forgotten> {
   // What would go: the answer of a dry run, and the total of its progress otherwise.
   const preview = await previewForget(db, scope, thread);
   if (options.dryRun) return preview;
-  const before = preview.removed;
-  const begun = receipt && {
-    ...receipt,
-    scope,
-    before,
-    erasure: await findErasureScope(db, scope),
-  };
+  const begin = async (by: ErasedBy) =>
+    beginErasure(db, await findErasureScope(db, scope), by, preview.removed);
   const run: ForgetRun = {
     ...options,
     db,
     scope,
-    record: begun ? await beginErasure(db, begun) : null,
+    record: by ? await begin(by) : null,
     expected: preview.total,
     removed: {},
     shared: new Set(),
@@ -231,16 +226,15 @@ async function finishErasure(
         or exists (select from ${schema}.thread x where ${hasScope(erasure)})
         ${thread ? empty : sql`or ${isItem}`} as remains`);
     if (row?.remains !== false) return null;
-    let owner = 0;
-    if (whole) {
-      const gone = await tx.query(sql`
+    const gone = !whole
+      ? []
+      : await tx.query(sql`
         delete from ${schema}.owner o
         where o.id = ${ownerRef}::bigint and not ${isItem}
           and not exists (select from ${schema}.memory m where m.owner_ref = o.id)
           and not exists (select from ${schema}.thread t where t.owner_ref = o.id)
         returning o.id`);
-      owner = gone.length;
-    }
+    const owner = gone.length;
     const counts = { ...removed };
     addCounts(counts, { owner });
     if (totalOf(counts) > 0) await insertEvent(tx, tombstone(scope, counts));

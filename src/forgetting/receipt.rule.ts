@@ -96,12 +96,14 @@ export function idHmacOf(key: string | undefined, scope: Scope): string | null {
     .digest("hex");
 }
 
+/** @param sha256 of the record when it was finished */
 export function makeReceipt(
   erasure: ErasureRecord,
+  sha256: string,
   check: ErasureCheck,
   privateKey: string | undefined,
 ): ErasureReceipt {
-  const content = { format, erasure, sha256: recordHash(erasure), check, notCovered } as const;
+  const content = { format, erasure, sha256, check, notCovered } as const;
   if (privateKey === undefined) return { ...content, signature: "unsigned" };
   const value = sign(null, signedBytes(content), createPrivateKey(privateKey)).toString("base64");
   return { ...content, signature: { algorithm: "Ed25519", value } };

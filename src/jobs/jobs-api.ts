@@ -4,8 +4,8 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { ofTenant, type ScopeRow, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
+import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { ofTenant, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
@@ -128,10 +128,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
     throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
   };
   return {
-    async list(listing = {}) {
-      const which = parseListed(listSchema, listing, "list of jobs");
-      return asListed(which, () => findJobs(db, which));
-    },
+    list: (listing) => listed(listSchema, listing, "list of jobs", (which) => findJobs(db, which)),
     async retry(requested) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
       const { id, kind, tenantId } = which;
@@ -183,9 +180,7 @@ async function findJobs(
       ${where(userId || undefined, sql`j.user_id = ${userId}`)} ${where(appId || undefined, sql`j.app_id = ${appId}`)}
       ${where(state, sql`j.state = ${state}`)}
     limit ${limit}`);
-  return rows.map(({ tenant_id, user_id, app_id, ...job }) => {
-    return { ...job, scope: scopeOf({ tenant_id, user_id, app_id }) };
-  });
+  return rows.map(withScope);
 }
 
 /** Kinds in order only: an earlier piece after a later one would be stored twice. */

@@ -35,7 +35,7 @@ export function createLanes({ max, limit, freshMs, look, run, open }: LanesSetti
     freshUntil = now + Math.max(freshMs, 20 * (now - lookedAt));
     while (!stopped && count < Math.min(max, refs.length)) {
       count++;
-      void open(lane).then(() => count--);
+      void open(lane);
     }
   };
   const lookAgain = async () => {
@@ -46,6 +46,14 @@ export function createLanes({ max, limit, freshMs, look, run, open }: LanesSetti
     follow(found, lookedAt);
   };
   const lane = async () => {
+    try {
+      await work();
+    } finally {
+      // Before anything else runs: what is found from now on opens a lane.
+      count--;
+    }
+  };
+  const work = async () => {
     while (!stopped) {
       const isOld = performance.now() > freshUntil;
       const isOver = refs.length === 0 && (looking !== undefined || !isAll);

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { asListed } from "../postgres/isolation.js";
-import { parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { listed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import {
@@ -233,6 +232,8 @@ export interface MemoriesApi {
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
+  const namesOf = (categories: readonly string[] | undefined) =>
+    categories?.map((name) => requireCategory(policy, name).name);
   const memoryOf = (input: MemoryOfScope) => parseScoped(memorySchema, input, "memory");
   const changeOf = (input: ChangeMemory): ChangeInput => parseScoped(changeSchema, input, "change");
   return {
@@ -261,16 +262,14 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { scope, id } = memoryOf(input);
       return findMemory(deps.db, scope, id);
     },
-    async list(listing) {
-      const { categories, ...page } = parseListed(listingSchema, listing, "listing");
-      const names = categories?.map((name) => requireCategory(policy, name).name);
-      return asListed(page, () => listMemories(deps.db, { ...page, categories: names }));
-    },
-    async count(counting) {
-      const { categories, ...which } = parseListed(countingSchema, counting, "counting");
-      const names = categories?.map((name) => requireCategory(policy, name).name);
-      return asListed(which, () => countMemories(deps.db, { ...which, categories: names }));
-    },
+    list: (listing) =>
+      listed(listingSchema, listing, "listing", (page) =>
+        listMemories(deps.db, { ...page, categories: namesOf(page.categories) }),
+      ),
+    count: (counting) =>
+      listed(countingSchema, counting, "counting", (which) =>
+        countMemories(deps.db, { ...which, categories: namesOf(which.categories) }),
+      ),
     async update(input) {
       requireFuture(input?.expiresAt, deps.clock());
       return updateMemory(deps, parseScoped(updateSchema, input, "change"));

@@ -4,7 +4,7 @@ import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { nobody, type Scope } from "../scope/scope.js";
-import { isId, type ScopeRow, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
+import { isId, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 
 /** A user or an app with data. */
@@ -56,7 +56,7 @@ export async function listOwners(
   const isListed = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
         and o.user_id ${which === "users" ? sql`<>` : sql`=`} ''`;
   const list = () =>
-    db.query<Omit<ListedOwner, "scope"> & ScopeRow & Record<string, unknown>>(sql`
+    db.query<Omit<ListedOwner, "scope"> & ScopeRow>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.id::text as cursor,
       (
         select count(*)::int from ${schema}.memory m
@@ -76,10 +76,7 @@ export async function listOwners(
       from ${schema}.thread t where t.owner_ref = o.id
     ) t
     order by ${search === undefined ? sql`o.id` : sql`o.begins desc, t.last_activity_at desc nulls last, o.id desc`}`);
-  const rows = await asListed({ tenantId }, list);
-  return rows.map(({ tenant_id, user_id, app_id, ...owner }) => {
-    return { scope: scopeOf({ tenant_id, user_id, app_id }), ...owner };
-  });
+  return (await asListed({ tenantId }, list)).map(withScope);
 }
 
 /** Matches whose last activity is looked up. */
@@ -107,8 +104,9 @@ function latestFound(
     search === ""
       ? sql`
         (
-          select t.owner_ref as id, true as begins, max(t.last_activity_at) as at
-          from ${schema}.thread t group by t.owner_ref order by at desc limit ${mostMatches}
+          select o.id, true as begins, max(t.last_activity_at) as at
+          from ${schema}.thread t join ${schema}.owner o on o.id = t.owner_ref and ${isListed}
+          group by o.id order by at desc limit ${mostMatches}
         )
         union all
         (select o.id, true, null from ${schema}.owner o where ${isListed} order by o.id desc limit ${limit})`

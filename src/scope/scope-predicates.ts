@@ -38,6 +38,11 @@ export function scopeOf(columns: ScopeRow): Scope {
   };
 }
 
+/** A row with its scope in place of its columns. */
+export function withScope<Row extends ScopeRow>({ tenant_id, user_id, app_id, ...row }: Row) {
+  return { ...row, scope: scopeOf({ tenant_id, user_id, app_id }) };
+}
+
 /** Index key: ids may be longer than an index entry. Collisions of md5 can be constructed. */
 export const idDigest = (id: Sql | string | null): Sql =>
   sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
@@ -82,6 +87,15 @@ export function withinScope(
   if (userId !== "") conditions.push(is("user_id", userId));
   if (appId !== "") conditions.push(is("app_id", appId));
   return join(conditions, " and ");
+}
+
+/** Whether a row is in a list for a scope, a tenant, or all. */
+export function isListed(
+  { scope, tenantId }: { scope: Scope | undefined; tenantId?: string | undefined },
+  row: "t" | "o" | "x",
+): Sql {
+  if (scope) return withinScope(scopeColumns(scope), row);
+  return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
 }
 
 /** Selects `columns` of the owners `o` visible to `scope`: its user and its app. */

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { asListed } from "../postgres/isolation.js";
 import { explainIssue, parseInput } from "../text/parse-input.js";
 import { isStorable } from "../text/storable-text.js";
 
@@ -85,28 +86,39 @@ export function parseScopeIn(options: { readonly scope?: unknown } | undefined):
   throw invalidScope(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
+type ListShape = z.ZodRawShape & {
+  readonly scope: typeof scopeField;
+  readonly tenantId: typeof tenantField;
+};
+
 /**
  * Parses list options for a scope, a tenant, or all.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for both
  */
-export function parseListed<
-  Shape extends z.ZodRawShape & {
-    readonly scope: typeof scopeField;
-    readonly tenantId: typeof tenantField;
-  },
->(schema: z.ZodObject<Shape>, input: unknown, what: string) {
+function parseListed<Shape extends ListShape>(
+  schema: z.ZodObject<Shape>,
+  input: unknown = {},
+  what: string,
+) {
   type Options = z.output<z.ZodObject<Shape>> & { scope?: unknown; tenantId?: string | undefined };
-  const { scope: _, ...options } = parseInput(
-    schema,
-    input === undefined ? {} : input,
-    what,
-  ) as Options;
-  const scope = parseScopeIn((input ?? undefined) as { readonly scope?: unknown } | undefined);
+  const { scope: _, ...options } = parseInput(schema, input, what) as Options;
+  const scope = parseScopeIn(input as { readonly scope?: unknown });
   if (scope === undefined || options.tenantId === undefined) return { ...options, scope };
   throw new MemoryError(
     "INVALID_INPUT",
     `Invalid ${what}: \`tenantId\` is for lists over everybody; the scope names its own tenant.`,
   );
+}
+
+/** `find`, for the parsed options of a list, where the rows of its scope, tenant or all are visible. */
+export async function listed<Shape extends ListShape, Result>(
+  schema: z.ZodObject<Shape>,
+  input: unknown,
+  what: string,
+  find: (which: ReturnType<typeof parseListed<Shape>>) => Promise<Result>,
+): Promise<Result> {
+  const which = parseListed(schema, input, what);
+  return asListed(which, () => find(which));
 }
 
 export const tenantField = z

@@ -2,9 +2,8 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
-import { asListed } from "../postgres/isolation.js";
 import {
-  parseListed,
+  listed,
   parseThreadId,
   type Scope,
   scopeField,
@@ -15,8 +14,8 @@ import {
   ofTenant,
   type ScopeRow,
   scopeColumns,
-  scopeOf,
   seenOwners,
+  withScope,
 } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { timeZoneField } from "../text/time-zone.js";
@@ -109,15 +108,13 @@ export async function searchTranscript(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const request = parseListed(querySchema, input, "search");
-  const question = readQuestion(runtime, request.query, request.timeZone);
-  const candidates = await asListed(request, () => findCandidates(runtime.db, question, request));
-  return rankTranscript(candidates, question, request.threshold)
-    .slice(0, request.topK)
-    .map(({ ownFit: _, fit: __, tenant_id, user_id, app_id, ...hit }) => ({
-      ...hit,
-      scope: scopeOf({ tenant_id, user_id, app_id }),
-    }));
+  return listed(querySchema, input, "search", async (request) => {
+    const question = readQuestion(runtime, request.query, request.timeZone);
+    const candidates = await findCandidates(runtime.db, question, request);
+    return rankTranscript(candidates, question, request.threshold)
+      .slice(0, request.topK)
+      .map(({ ownFit: _, fit: __, ...hit }) => withScope(hit));
+  });
 }
 
 function findCandidates(

@@ -1,15 +1,8 @@
-import sql, { join } from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { asListed } from "../postgres/isolation.js";
-import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import {
-  ofTenant,
-  type ScopeRow,
-  scopeColumns,
-  scopeOf,
-  withinScope,
-} from "../scope/scope-predicates.js";
+import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { isListed, type ScopeRow, withScope } from "../scope/scope-predicates.js";
 import { pageRowsField } from "../text/parse-input.js";
 import { today, type UsageKind } from "./usage-statements.js";
 
@@ -43,26 +36,19 @@ export interface ListCosts extends Omit<z.input<typeof costsSchema>, "scope"> {
 }
 
 /** Most tokens first. @throws MemoryError `INVALID_INPUT` */
-export async function listCosts(db: Connection, input: ListCosts): Promise<Cost[]> {
-  const { scope, tenantId, by, days, limit } = parseListed(costsSchema, input, "list of costs");
-  const columns = {
-    kind: [sql`x.kind`],
-    user: [sql`x.tenant_id`, sql`x.user_id`],
-    app: [sql`x.tenant_id`, sql`x.app_id`],
-  }[by];
-  const isWithin = scope
-    ? withinScope(scopeColumns(scope), "x")
-    : ofTenant(sql`x.tenant_id`, tenantId);
-  const rows = await asListed({ scope, tenantId }, () =>
-    db.query<Partial<ScopeRow> & Cost>(sql`
-      select ${join(columns)}, count(*)::int as calls, sum(x.input_tokens)::float8 as "inputTokens",
+export function listCosts(db: Connection, input: ListCosts): Promise<Cost[]> {
+  return listed(costsSchema, input, "list of costs", async (which) => {
+    const { by, days, limit } = which;
+    const keys = { kind: "x.kind", user: "x.tenant_id, x.user_id", app: "x.tenant_id, x.app_id" };
+    const key = raw(keys[by]);
+    const rows = await db.query<Partial<ScopeRow> & Cost>(sql`
+      select ${key}, count(*)::int as calls, sum(x.input_tokens)::float8 as "inputTokens",
         sum(x.output_tokens)::float8 as "outputTokens", sum(x.units)::float8 as units
       from ${db.schema}.usage x
-      where x.created_at >= ${today(db)} - ${(days - 1) * 24}::int * interval '1 hour' and ${isWithin}
-      group by ${join(columns)}
-      order by sum(x.input_tokens::bigint + x.output_tokens) desc, ${join(columns)} limit ${limit}`),
-  );
-  return rows.map(({ tenant_id = "", user_id = "", app_id = "", ...cost }) =>
-    by === "kind" ? cost : { scope: scopeOf({ tenant_id, user_id, app_id }), ...cost },
-  );
+      where x.created_at >= ${today(db)} - ${(days - 1) * 24}::int * interval '1 hour' and ${isListed(which, "x")}
+      group by ${key}
+      order by sum(x.input_tokens::bigint + x.output_tokens) desc, ${key} limit ${limit}`);
+    const unnamed = { tenant_id: "", user_id: "", app_id: "" };
+    return by === "kind" ? rows : rows.map((row) => withScope({ ...unnamed, ...row }));
+  });
 }

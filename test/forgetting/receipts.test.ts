@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type ErasureReceipt,
@@ -148,5 +149,50 @@ describe("receipts of erasures", () => {
     expect(all).toMatchObject([{ id: waiting?.id, endedAt: expect.any(Date), after: {} }]);
     await memory.forget({ scope });
     expect(await memory.erasures.list({ scope })).toHaveLength(1);
+  });
+
+  it.each([{ receipts }, {}])(
+    "An erasure in another app leaves an interrupted one waiting",
+    async (config) => {
+      const memory = db.memory({ config });
+      const [userId, tenantId] = [word(), word()];
+      const [calendar, mail] = ["calendar", "mail"].map((appId) => ({ tenantId, userId, appId }));
+      if (!calendar || !mail) return;
+      for (const scope of [calendar, mail])
+        await memory.record({ scope, threadId: word(), messages: [new HumanMessage("Tea.")] });
+      const stop = new AbortController();
+      const onProgress = () => stop.abort();
+      await expect(
+        memory.forget({ scope: calendar, signal: stop.signal, onProgress }),
+      ).rejects.toThrow();
+      await memory.forget({ scope: mail });
+      expect(await memory.erasures.list({ tenantId })).toMatchObject([
+        { kind: "user_in_app", after: {} },
+        { kind: "user_in_app", endedAt: null },
+      ]);
+    },
+  );
+
+  it("A memory of a part of a user that is written again makes the check fail", async () => {
+    const memory = db.memory({ config: { receipts } });
+    const scope = { userId: word(), appId: "calendar" };
+    await memory.record({ scope, threadId: word(), messages: [new HumanMessage("Tea.")] });
+    await memory.forget({ scope });
+    const [latest] = await memory.erasures.list({ scope });
+    await memory.memories.add({ scope, memories: { text: "Tea." } });
+    const { userId, appId } = scope;
+    const ofApp = `update "${db.schema}".memory set app_id = $2 where user_id = $1`;
+    await db.pool.query(ofApp, [userId, appId]);
+    await db.pool.query(`delete from "${db.schema}".event where user_id = $1`, [userId]);
+    const { check } = await memory.erasures.receipt({ id: latest?.id ?? "" });
+    expect(check).toMatchObject({ by: "id", left: { memory: 1 }, passed: false });
+  });
+
+  it("A record that was changed in the database has a receipt that says so", async () => {
+    const { memory, id } = await erased();
+    await db.pool.query(`update "${db.schema}".erasure set actor = 'ben' where id = $1`, [id]);
+    expect(receiptProblems(await memory.erasures.receipt({ id }), publicKey)).toEqual([
+      "The SHA-256 is not of this erasure.",
+    ]);
   });
 });

@@ -36,3 +36,21 @@ it("A search finds users by a beginning or a part of their id, those that begin 
   ]);
   expect(await memory.users.list({ search: "zoe", tenantId: "other" })).toEqual([]);
 });
+
+it("The latest active ones of a tenant are found, however many are more active elsewhere", async () => {
+  const memory = db.memory();
+  const tenantId = "quiet";
+  for (const userId of ["first", "second", "third"])
+    await memory.memories.add({ scope: { tenantId, userId }, memories: { text: "Knits." } });
+  const messages = [new HumanMessage("Hello.")];
+  await memory.record({ scope: { tenantId, userId: "first" }, threadId: "quiet thread", messages });
+  await db.pool.query(`
+    with o as (
+      insert into "${db.schema}".owner (tenant_id, user_id, app_id)
+      select 'crowd', 'user ' || n, '' from generate_series(1, 1000) n returning id, user_id
+    )
+    insert into "${db.schema}".thread (tenant_id, thread_id, user_id, app_id, owner_ref, last_activity_at)
+    select 'crowd', user_id, user_id, '', id, now() + interval '1 hour' from o`);
+  const [latest] = await memory.users.list({ tenantId, sort: "active", limit: 1 });
+  expect(latest?.scope.userId).toBe("first");
+});
