@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import { round } from "../support/spoken.js";
@@ -20,6 +21,8 @@ it("A turn takes one round trip to recall, one to remember, and two when a summa
   await memory.record({ scope, threadId: "busy", messages: [...round("1"), ...round("2")] });
   await memory.remember({ scope, threadId: "busy", messages: round("3") });
   await expect.poll(() => gate.waiting).toBe(1);
+  // A process looks for due work when it begins.
+  for (let seen = -1; seen !== statements.length; await wait(200)) seen = statements.length;
   const during = async (work: () => Promise<unknown>) => {
     statements.length = 0;
     await work();
