@@ -87,20 +87,12 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  * one.
  */
 export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
-  const {
-    parts = {},
-    scores = {},
-    scoreParts = {},
-    revision = 0,
-    summaryId = null,
-    omitted = 0,
-  } = shown ?? {};
-  const { firstSeq = null, readable = [], news } = shown ?? {};
+  const { parts = {}, scores = {}, scoreParts = {}, revision = 0 } = shown ?? {};
+  const { summaryId = null, omitted = 0, firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
-  const signals = JSON.stringify(
-    ids.map((id) => (Object.hasOwn(scoreParts, id) ? scoreParts[id] : null)),
-  );
+  const ofEach = (values: Readonly<Record<string, unknown>>) =>
+    ids.map((id) => (Object.hasOwn(values, id) ? values[id] : null));
   // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
     line_check as materialized (
@@ -115,8 +107,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
         (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
-        ${ids.map((id) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[],
-        ${signals}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${ofEach(scores)}::real[],
+        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
