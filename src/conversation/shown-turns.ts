@@ -170,11 +170,11 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     "page of turns",
   );
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; turn: StoredTurn | null }>(sql`
-    select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
+  const rows = await db.query<StoredTurn>(sql`
+    select t.user_id = ${userId} and t.app_id = ${appId} as owned, x.*
     from ${db.schema}.thread t left join lateral (
-      select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.omitted as "omitted", s.first_seq as "firstSeq",
+      select s.turn, s.seq, g.message_id as "messageId", s.created_at as at, s.revision::float8 as revision,
+        s.summary_id::float8 as "summaryId", s.omitted, s.first_seq as "firstSeq",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'scoreParts', s.score_parts -> (e.place - 1)::int, 'origin', m.origin,
@@ -191,22 +191,20 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     where ${threadIs(tenantId, threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ turn }) => {
-    if (turn === null) return [];
-    const memories = turn.memories.map((memory) => ({
+  return rows.flatMap(({ owned: _, memories, ...turn }) => {
+    if (memories === null) return [];
+    const dated = memories.map(({ createdAt, ...memory }) => ({
       ...memory,
-      createdAt: dateOf(memory.createdAt),
+      createdAt: createdAt === null ? null : new Date(createdAt),
     }));
-    return { ...turn, at: new Date(turn.at), memories };
+    return { ...turn, memories: dated };
   });
 }
 
-const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
-
-/** Times in milliseconds, as JSON has none. */
-type StoredTurn = Omit<ShownTurn, "at" | "memories"> & {
-  readonly at: number;
-  readonly memories: readonly (Omit<ShownMemory, "createdAt"> & {
-    readonly createdAt: number | null;
-  })[];
-};
+/** Null is no turn. Times of memories in milliseconds, as JSON has none. */
+interface StoredTurn extends Omit<ShownTurn, "memories"> {
+  readonly owned: boolean;
+  readonly memories:
+    | (Omit<ShownMemory, "createdAt"> & { readonly createdAt: number | null })[]
+    | null;
+}

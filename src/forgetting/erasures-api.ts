@@ -1,9 +1,8 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
-import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
+import type { Runtime } from "../runtime.js";
 import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import {
   isListed,
@@ -21,7 +20,7 @@ import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** An erasure of a user, of a user within an app, or of an app. It names nobody. */
 export interface ListedErasure
-  extends Pick<ErasureRow, "id" | "kind" | "actor" | "before" | "after" | "beganAt" | "endedAt"> {
+  extends Omit<ErasureRow, "tenantId" | "ownerWas" | "idHmac" | "previous" | "sha256"> {
   readonly tenantId: string | null;
   /** Whether the erased id can be asked for: an HMAC of it is kept. */
   readonly hasDigest: boolean;
@@ -73,13 +72,9 @@ export interface ErasuresApi {
   requests(which?: Omit<ListErasures, "after">): Promise<ForgetRequest[]>;
 }
 
-interface ErasuresDeps {
-  readonly db: Connection;
-  readonly clock: Clock;
-  readonly config: {
-    readonly receipts: ReceiptsOptions;
-    readonly lifecycle: { readonly purgeAfterMs: number };
-  };
+interface ErasuresConfig {
+  readonly receipts: ReceiptsOptions;
+  readonly lifecycle: { readonly purgeAfterMs: number };
 }
 
 const listSchema = z.strictObject({
@@ -100,7 +95,7 @@ interface ListErasures extends Omit<z.input<typeof listSchema>, "scope"> {
 const receiptSchema = z.strictObject({ id: storableText, tenantId: tenantField });
 const requestsSchema = listSchema.omit({ after: true });
 
-export function createErasuresApi({ db, clock, config }: ErasuresDeps): ErasuresApi {
+export function createErasuresApi({ db, clock, config }: Runtime<ErasuresConfig>): ErasuresApi {
   const { schema } = db;
   const { idKey, privateKey } = config.receipts;
   return {
