@@ -1,7 +1,9 @@
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { type ExportLine, withMemory } from "../../src/index.js";
-import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { HashingEmbeddings, OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 describe.each([
@@ -60,6 +62,22 @@ describe.each([
     ).not.toEqual({});
     expect(await memory.transcript.search({ scope, query: "boat" })).toHaveLength(2);
     await memory.idle();
+  });
+
+  it("A summary whose model fails is made by a later try", async () => {
+    const broken = new ScriptedChatModel({
+      replies: [
+        new Error("overloaded"),
+        { structured: { reasoning: "", summary: "They talked." } },
+      ],
+    });
+    const config = { summaries: { retryDelayMs: 0 }, upkeep: { retryDelayMs: 0 } };
+    const memory = summaryMemory(db, { model: broken, config });
+    const thread = { scope, threadId: "failing" };
+    await memory.remember({ ...thread, messages: [...round("1"), ...round("2"), ...round("3")] });
+    await memory.upkeep({ kinds: ["summaries"] });
+    expect(broken.calls).toHaveLength(2);
+    expect(await memory.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
   });
 
   it("Memories, notes, consolidation and upkeep", async () => {
