@@ -59,7 +59,7 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
 }
 
 async function countMemories(db: Connection, which: Sql): Promise<Purged> {
-  const [row] = await db.query<{ deletedCount: number; hiddenCount: number }>(sql`
+  const [row] = await db.query<Purged>(sql`
     select count(*) filter (where ${isActive(db)})::int as "deletedCount",
       count(*) filter (where not (${isActive(db)}))::int as "hiddenCount"
     from ${db.schema}.memory m where m.ref in (select x.ref from ${db.schema}.memory x where ${which})`);

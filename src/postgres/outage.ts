@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import {
   databaseWords,
@@ -6,6 +7,7 @@ import {
   isConnectionError,
   isPoolBusy,
   isReadTimeout,
+  readTimeout,
 } from "./database-error.js";
 
 /** Whether a database answers the statements of one memory. */
@@ -44,6 +46,9 @@ export const probeEveryMs = 2_000;
 /** Probes of a silent server hold connections; half of a pool of ten is left to calls. */
 const maxOpenProbes = 5;
 
+/** On a pool without deadlines a probe may never end, such as one of a host that is gone. */
+const probeEndsMs = 30_000;
+
 /** A call's own probe: a database that is back answers it, and one that is down refuses it. */
 const callWaitsMs = 1_000;
 
@@ -52,7 +57,7 @@ function createProbes(probe: () => Promise<unknown>) {
   let latest: { readonly sentAt: number; readonly over: Promise<void> } | undefined;
   const ask = async () => {
     open++;
-    await probe().catch(() => {});
+    await inTime(probeEndsMs, probe(), readTimeout).catch(() => {});
     open--;
   };
   const send = () => {

@@ -126,6 +126,20 @@ describe("an outage", () => {
     expect(watch.status().state).toBe("up");
   });
 
+  it("Probes that never end make room for others, so that the outage ends when the database is back", async () => {
+    let isBack = false;
+    const probe = async () => {
+      if (!isBack) await new Promise(() => {});
+      watch.answered();
+    };
+    const watch = watchForOutages({ probe });
+    await failFor(patienceMs, watch);
+    await vi.advanceTimersByTimeAsync(10 * probeEveryMs);
+    isBack = true;
+    await vi.advanceTimersByTimeAsync(15 * probeEveryMs);
+    expect(watch.status().state).toBe("up");
+  });
+
   it("An outage has no probe once the memory is closed", async () => {
     const { watch, probe } = watching();
     await failFor(patienceMs, watch);
