@@ -146,7 +146,7 @@ export async function findCheckpoints(
   before: Sql,
 ): Promise<CheckpointRow[]> {
   const { schema } = db;
-  return db.query<CheckpointRow & Record<string, unknown>>(sql`
+  return db.query<CheckpointRow>(sql`
     with delta as materialized (
       select k.ns, k.channel, (
         select min(w.checkpoint_id) from ${schema}.checkpoint_writes w

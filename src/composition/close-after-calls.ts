@@ -1,7 +1,10 @@
+import { inTime } from "../deadline.js";
 import type { Memory } from "../memory.js";
 
 /** Enough for a turn's calls, which take a second; an import, which takes an hour, is cut off. */
 const maxWaitMs = 10_000;
+
+const late = () => new Error("Calls were cut off.");
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -25,7 +28,10 @@ export function closeAfterCalls(memory: Memory, waitMs = maxWaitMs): Memory {
   return {
     ...(trackCalls(calls) as typeof calls),
     policy,
-    close: once(() => within(waitMs, Promise.allSettled(running)).then(close)),
+    close: once(() => {
+      const ended = inTime(waitMs, Promise.allSettled(running), late);
+      return ended.catch(() => {}).then(close);
+    }),
   };
 }
 
@@ -36,13 +42,4 @@ export function once<Result>(make: () => Result): () => Result {
     made ??= { result: make() };
     return made.result;
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

@@ -1,58 +1,21 @@
-import { z } from "zod";
 import { askConsents } from "../consents/consent-rows.js";
 import { claimThread } from "../conversation/claim-thread.js";
 import { MemoryError } from "../errors.js";
-import type { MemoryEvent } from "../events/event-log.js";
 import type { InternalApi } from "../internal-api.js";
 import { errorLine } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import type { Runtime } from "../runtime.js";
-import {
-  delegatedMark,
-  type Scope,
-  scopeField,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
-import { parseInput, storableText } from "../text/parse-input.js";
+import { delegatedMark, type Scope, threadForbidden } from "../scope/scope.js";
 import { recall } from "../turns/recall.js";
-
-const label = storableText.nullish();
-
-/** `eventNode` checks the step. */
-const eventSchema = z.strictObject({
-  scope: scopeField,
-  threadId: label,
-  agentId: label,
-  runId: label,
-  step: z.string(),
-  op: z.string(),
-  status: z.enum(["ok", "error", "skipped"]),
-  detail: storableText.optional(),
-  category: storableText.optional(),
-  similarity: z.number().optional(),
-  shownIds: z.array(z.string()).optional(),
-});
-
-const failureSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  node: z.enum(["recall", "consent", "remember"]),
-  error: z.unknown().optional(),
-});
 
 export function createInternalApi(
   runtime: Runtime<ResolvedConfig>,
   defaultScope: Scope | null,
 ): InternalApi {
   const { db, config, logger, screen, consent, record } = runtime;
-  const emit = async (event: MemoryEvent) => {
-    parseInput(eventSchema, event, "event");
-    await record(event);
-  };
   return {
-    emit,
+    emit: record,
     screen,
     warn: logger.warn,
     defaultScope: () => defaultScope,
@@ -67,9 +30,7 @@ export function createInternalApi(
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
     },
-    async reportError(failure) {
-      parseInput(failureSchema, failure, "failure");
-      const { node, error, scope, threadId } = failure;
+    async reportError({ node, error, scope, threadId }) {
       const code = MemoryError.is(error) ? error.code : undefined;
       const fields = { threadId, step: node, ...(code && { code }) };
       logger.error(
@@ -83,14 +44,8 @@ export function createInternalApi(
       )
         return;
       const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
-      await emit({
-        scope,
-        threadId,
-        step: node,
-        op,
-        status: "error",
-        detail: code ?? "UNEXPECTED",
-      });
+      const detail = code ?? "UNEXPECTED";
+      await record({ scope, threadId, step: node, op, status: "error", detail });
     },
   };
 }

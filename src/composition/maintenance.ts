@@ -30,19 +30,7 @@ import type { DueJob } from "../turns/remember.js";
 import { trimRecords } from "../usage/usage-statements.js";
 import { type Observe, reportWork } from "./observe.js";
 
-type Works = ReturnType<typeof defineWorks>;
-
-export interface Maintenance {
-  readonly runner: QueueRunner;
-  readonly works: Works;
-  start(due: readonly DueJob[]): Promise<void>;
-  /**
-   * Starts the fact extractions that wait for more messages, in the threads that the query finds.
-   */
-  hasten(threads: Sql): Promise<void>;
-  /** Starts delayed work now, and waits for all running work. */
-  idle(): Promise<void>;
-}
+export type Maintenance = ReturnType<typeof createMaintenance>;
 
 /** Most delayed threads that a process remembers; sweeps find the others. */
 const mostDelayed = 10_000;
@@ -70,6 +58,13 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
   } satisfies Readonly<Record<WorkKind, Work>>;
 }
 
+const purges = {
+  "Old changes": trimOldChanges,
+  "Old usage and events": trimRecords,
+  "Expired items of the store": sweepItems,
+  "Pairs compared long ago": sweepCompared,
+};
+
 function definePurge(deps: Runtime<ResolvedConfig>): Work {
   const { db, logger } = deps;
   return {
@@ -78,10 +73,8 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
     uncounted: true,
     due: async () => [0],
     run: firstOf(async () => {
-      await guarded("Old changes", () => trimOldChanges(db), logger);
-      await guarded("Old usage and events", () => trimRecords(db), logger);
-      await guarded("Expired items of the store", () => sweepItems(db), logger);
-      await guarded("Pairs compared long ago", () => sweepCompared(db), logger);
+      for (const [name, purge] of Object.entries(purges))
+        await guarded(name, () => purge(db), logger);
     }),
   };
 }
@@ -90,7 +83,7 @@ export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   jobs: "background" | "inline" | QueueOption,
-): Maintenance {
+) {
   const { logger, hasModel, modelHere } = runtime;
   const db = runtime.db.background();
   const { concurrency, sweepIntervalMs, pollIntervalMs } = runtime.config.jobs;
@@ -108,6 +101,7 @@ export function createMaintenance(
   let wakesAt = Number.NEGATIVE_INFINITY;
   /** Delayed threads, each with the tenancy of its turn. */
   const delayed = new Map<number, ReturnType<typeof keepTenancy>>();
+  /** Starts the fact extractions that wait for more messages, in the threads that the query finds. */
   const hasten = async (threads: Sql) => {
     const { extract, extractAfterMessages } = runtime.config.memories;
     if (!hasModel || !extract || extractAfterMessages === 1) return;
@@ -123,19 +117,11 @@ export function createMaintenance(
     wakesAt = performance.now() + delayMs;
     runner.wakeIn(delayMs);
   };
-  const startNow = async (due: readonly Job[]) => {
-    const facts = due.find(({ kind }) => kind === "facts");
-    const others = due.filter((job) => job !== facts);
-    if (facts) {
-      delayed.delete(facts.ref);
-      return runner.start(facts, others);
-    }
-    for (const job of others) await runner.start(job);
-  };
   return {
     runner,
     works,
     hasten,
+    /** Starts delayed work now, and waits for all running work. */
     async idle() {
       const threads = [...delayed];
       delayed.clear();
@@ -143,9 +129,18 @@ export function createMaintenance(
         await inTenancy(() => hasten(sql`select ${ref}::bigint`));
       await runner.idle();
     },
-    async start(due) {
-      for (const { ref, inMs = 0 } of due) if (inMs > 0) await delay(ref, inMs);
-      await startNow(due.flatMap(({ inMs = 0, ...job }) => (inMs > 0 ? [] : job)));
+    async start(due: readonly DueJob[]) {
+      const now: Job[] = [];
+      for (const { inMs = 0, ...job } of due)
+        if (inMs > 0) await delay(job.ref, inMs);
+        else now.push(job);
+      const facts = now.find(({ kind }) => kind === "facts");
+      const others = now.filter((job) => job !== facts);
+      if (facts) {
+        delayed.delete(facts.ref);
+        return runner.start(facts, others);
+      }
+      for (const job of others) await runner.start(job);
     },
   };
 }

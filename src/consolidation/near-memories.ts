@@ -37,7 +37,7 @@ export async function findNearMemories(
   for (let from = 0; from < refs.length; from += memoriesPerStatement) {
     const batch = refs.slice(from, from + memoriesPerStatement);
     // Compares all pairs: an exact search reads all vectors anyway.
-    const near = await db.query<NearRefs & Record<string, unknown>>(sql`
+    const near = await db.query<NearRefs>(sql`
     with own as materialized (
       select m.ref, m.kind, m.app_id, e.embedding from ${schema}.memory m
       cross join lateral (
@@ -67,7 +67,7 @@ async function findIndexedWords(
   { query, schema }: Connection,
   ownerRef: OwnerRef,
 ): Promise<IndexedWords[]> {
-  return query<IndexedWords & Record<string, unknown>>(sql`
+  return query<IndexedWords>(sql`
     select m.ref::float8 as ref, json_build_array(m.kind, m.app_id)::text as "group",
       json_object_agg(t.lexeme, t.frequency) as words
     from ${schema}.memory m join ${schema}.memory_term t on t.memory_ref = m.ref

@@ -39,7 +39,7 @@ export async function findThreadMessages(
 
 /** The last message not from a tool, and the tool results after it; without system messages. */
 export async function findLastCall(db: Connection, threadRef: number): Promise<BaseMessage[]> {
-  const rows = await db.query<TranscriptMessage & Record<string, unknown>>(sql`
+  const rows = await db.query<TranscriptMessage>(sql`
     select m.message_id as "messageId", m.role, m.actor, '' as text, m.serialised
     from ${db.schema}.message m
     where m.thread_ref = ${threadRef} and m.role <> 'system' and m.seq >= coalesce((

@@ -87,20 +87,12 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  * one.
  */
 export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
-  const {
-    parts = {},
-    scores = {},
-    scoreParts = {},
-    revision = 0,
-    summaryId = null,
-    omitted = 0,
-  } = shown ?? {};
-  const { firstSeq = null, readable = [], news } = shown ?? {};
+  const { parts = {}, scores = {}, scoreParts = {}, revision = 0 } = shown ?? {};
+  const { summaryId = null, omitted = 0, firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
-  const signals = JSON.stringify(
-    ids.map((id) => (Object.hasOwn(scoreParts, id) ? scoreParts[id] : null)),
-  );
+  const ofEach = (values: Readonly<Record<string, unknown>>) =>
+    ids.map((id) => (Object.hasOwn(values, id) ? values[id] : null));
   // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
     line_check as materialized (
@@ -115,8 +107,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
         (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
-        ${ids.map((id) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[],
-        ${signals}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${ofEach(scores)}::real[],
+        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
@@ -178,11 +170,11 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     "page of turns",
   );
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; turn: StoredTurn | null }>(sql`
-    select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
+  const rows = await db.query<StoredTurn>(sql`
+    select t.user_id = ${userId} and t.app_id = ${appId} as owned, x.*
     from ${db.schema}.thread t left join lateral (
-      select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.omitted as "omitted", s.first_seq as "firstSeq",
+      select s.turn, s.seq, g.message_id as "messageId", s.created_at as at, s.revision::float8 as revision,
+        s.summary_id::float8 as "summaryId", s.omitted, s.first_seq as "firstSeq",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'scoreParts', s.score_parts -> (e.place - 1)::int, 'origin', m.origin,
@@ -199,22 +191,20 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     where ${threadIs(tenantId, threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ turn }) => {
-    if (turn === null) return [];
-    const memories = turn.memories.map((memory) => ({
+  return rows.flatMap(({ owned: _, memories, ...turn }) => {
+    if (memories === null) return [];
+    const dated = memories.map(({ createdAt, ...memory }) => ({
       ...memory,
-      createdAt: dateOf(memory.createdAt),
+      createdAt: createdAt === null ? null : new Date(createdAt),
     }));
-    return { ...turn, at: new Date(turn.at), memories };
+    return { ...turn, memories: dated };
   });
 }
 
-const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
-
-/** Times in milliseconds, as JSON has none. */
-type StoredTurn = Omit<ShownTurn, "at" | "memories"> & {
-  readonly at: number;
-  readonly memories: readonly (Omit<ShownMemory, "createdAt"> & {
-    readonly createdAt: number | null;
-  })[];
-};
+/** Null is no turn. Times of memories in milliseconds, as JSON has none. */
+interface StoredTurn extends Omit<ShownTurn, "memories"> {
+  readonly owned: boolean;
+  readonly memories:
+    | (Omit<ShownMemory, "createdAt"> & { readonly createdAt: number | null })[]
+    | null;
+}

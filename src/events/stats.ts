@@ -12,7 +12,7 @@ import {
   scopeField,
   tenantField,
 } from "../scope/scope.js";
-import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
+import { isListed } from "../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
 import { mostSpent, today } from "../usage/usage-statements.js";
@@ -266,14 +266,9 @@ function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats[
 }
 
 type Selection = Pick<StatsOf, "by" | "tenantId"> &
-  Pick<StatsRuntime, "formProblems"> & { readonly scope?: Scope | undefined; readonly since: Date };
+  Pick<StatsRuntime, "formProblems"> & { readonly scope: Scope | undefined; readonly since: Date };
 
 type Alias = "e" | "t" | "x";
-
-function withinSelection({ scope, tenantId }: Selection, row: Alias): Sql {
-  if (scope) return withinScope(scopeColumns(scope), row);
-  return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
-}
 
 function countedBy(
   selection: Selection,
@@ -290,7 +285,7 @@ function countedBy(
   return sql`
     select ${what}::text as what, ${keys[selection.by ?? "all"]} as key, ${of.name ?? keys.all} as name,
       json_build_object(${of.sums}) as sums
-    from ${of.from} and ${withinSelection(selection, row)} group by 2, 3`;
+    from ${of.from} and ${isListed(selection, row)} group by 2, 3`;
 }
 
 /** A compaction is one event per decision; its changes are separate events. */
@@ -351,7 +346,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
           select m.seq, m.created_at from ${schema}.message m
           where m.thread_ref = t.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
         ) m
-        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${withinSelection(selection, "e")}`,
+        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${isListed(selection, "e")}`,
     }),
     countedBy(selection, "recall", "t", {
       at: sql`s.created_at`,
@@ -378,9 +373,9 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
     }),
     sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
       'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
-        ${mostSpent(db, withinSelection({ ...selection, scope: undefined, tenantId }, "x"))}
+        ${mostSpent(db, isListed({ ...selection, scope: undefined, tenantId }, "x"))}
       ))
-      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${withinSelection(selection, "x")}`,
+      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${isListed(selection, "x")}`,
   ];
   return db.query<Count>(join(selects, " union all "));
 }

@@ -15,7 +15,7 @@ interface ErasableMemory {
 
 /** Memories `x` in any state. @param which a condition, with an order and a limit */
 export function findErasable(tx: Connection, which: Sql): Promise<ErasableMemory[]> {
-  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
+  return tx.query<ErasableMemory>(sql`
     select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
     from ${tx.schema}.memory x where ${which}`);
 }

@@ -1,9 +1,8 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
-import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
+import type { Runtime } from "../runtime.js";
 import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import {
   isListed,
@@ -21,7 +20,7 @@ import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** An erasure of a user, of a user within an app, or of an app. It names nobody. */
 export interface ListedErasure
-  extends Pick<ErasureRow, "id" | "kind" | "actor" | "before" | "after" | "beganAt" | "endedAt"> {
+  extends Omit<ErasureRow, "tenantId" | "ownerWas" | "idHmac" | "previous" | "sha256"> {
   readonly tenantId: string | null;
   /** Whether the erased id can be asked for: an HMAC of it is kept. */
   readonly hasDigest: boolean;
@@ -49,17 +48,9 @@ export interface ErasuresApi {
    * ```ts
    * console.log(await memory.erasures.list({ limit: 10 }));
    * ```
-   * @param which.scope only erasures of this user or app, which `receipts.idKey` finds.
-   * @param which.limit 1 to 1,000. @default 100
-   * @param which.after the id of the last one of the page before.
    * @throws MemoryError `INVALID_INPUT`, with a scope also without `receipts.idKey`
    */
-  list(which?: {
-    readonly scope?: Scope;
-    readonly tenantId?: string | undefined;
-    readonly limit?: number | undefined;
-    readonly after?: string | undefined;
-  }): Promise<ListedErasure[]>;
+  list(which?: ListErasures): Promise<ListedErasure[]>;
   /**
    * Proof of an erasure, signed with `receipts.privateKey`. What the database has of the erased id
    * is asked anew.
@@ -70,44 +61,41 @@ export interface ErasuresApi {
    * ```
    * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` before it ended
    */
-  receipt(which: {
-    readonly id: string;
-    readonly tenantId?: string | undefined;
-  }): Promise<ErasureReceipt>;
+  receipt(which: z.input<typeof receiptSchema>): Promise<ErasureReceipt>;
   /**
    * What users asked to forget, latest first.
    * @example
    * ```ts
    * console.log(await memory.erasures.requests({ limit: 10 }));
    * ```
-   * @param which.limit 1 to 1,000. @default 100
    */
-  requests(which?: {
-    readonly scope?: Scope;
-    readonly tenantId?: string | undefined;
-    readonly limit?: number | undefined;
-  }): Promise<ForgetRequest[]>;
+  requests(which?: Omit<ListErasures, "after">): Promise<ForgetRequest[]>;
 }
 
-interface ErasuresDeps {
-  readonly db: Connection;
-  readonly clock: Clock;
-  readonly config: {
-    readonly receipts: ReceiptsOptions;
-    readonly lifecycle: { readonly purgeAfterMs: number };
-  };
+interface ErasuresConfig {
+  readonly receipts: ReceiptsOptions;
+  readonly lifecycle: { readonly purgeAfterMs: number };
 }
 
 const listSchema = z.strictObject({
   scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
   tenantId: tenantField,
+  /** Rows, 1 to 1,000. @default 100 */
   limit: pageRowsField,
+  /** The id of the last one of the page before. */
   after: storableText.optional(),
 });
+
+interface ListErasures extends Omit<z.input<typeof listSchema>, "scope"> {
+  /** Only those of this user or app: erasures are found by `receipts.idKey`. @default everybody's */
+  readonly scope?: Scope;
+}
+
 const receiptSchema = z.strictObject({ id: storableText, tenantId: tenantField });
 const requestsSchema = listSchema.omit({ after: true });
 
-export function createErasuresApi({ db, clock, config }: ErasuresDeps): ErasuresApi {
+export function createErasuresApi({ db, clock, config }: Runtime<ErasuresConfig>): ErasuresApi {
   const { schema } = db;
   const { idKey, privateKey } = config.receipts;
   return {
@@ -119,7 +107,7 @@ export function createErasuresApi({ db, clock, config }: ErasuresDeps): Erasures
           after === undefined
             ? sql`true`
             : sql`(e.began_at, e.id) < (select a.began_at, a.id from ${schema}.erasure a where a.id = ${uuidOf(after)}::uuid)`;
-        return db.query<ListedErasure & Record<string, unknown>>(sql`
+        return db.query<ListedErasure>(sql`
           select e.id::text as id, nullif(e.tenant_id, '') as "tenantId", e.kind, e.actor, e.rows_before as before,
             e.rows_after as after, e.began_at as "beganAt", e.ended_at as "endedAt", e.id_hmac is not null as "hasDigest"
           from ${schema}.erasure e

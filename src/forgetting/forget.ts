@@ -13,7 +13,14 @@ import {
   hasMemory,
   hasScope,
 } from "../scope/erasure-scope.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
+import {
+  parseAddressed,
+  parseScoped,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+} from "../scope/scope.js";
 import { abortSignal, callback, storableText } from "../text/parse-input.js";
 import {
   type BatchOptions,
@@ -37,29 +44,13 @@ interface ForgetProgress {
   readonly total: number;
 }
 
-export interface ForgetInput {
+export interface ForgetInput extends Omit<z.input<typeof eraseSchema>, "scope"> {
   readonly scope: Scope;
-  /** Only count what would go. @default false */
-  readonly dryRun?: boolean | undefined;
-  /** Rows per table and transaction, 1 to 10000. @default 500 */
-  readonly batchSize?: number | undefined;
-  /** Called at the start and after each transaction. */
-  readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
-  /** Stops between transactions, with its reason as the error; run it again to continue. */
-  readonly signal?: AbortSignal | undefined;
-  /** Who erases, for the receipt. @default "api" */
-  readonly actor?: string | undefined;
 }
 
-export interface DeleteThread extends Omit<ForgetInput, "actor"> {
-  readonly threadId: string;
-  /**
-   * "keep": memories stay without their source and quotes. "remove": they are deleted too.
-   * Episodes, which summarize the conversation, are always deleted.
-   * @default "keep"
-   */
-  readonly memories?: "keep" | "remove" | undefined;
-}
+export interface DeleteThread
+  extends Omit<z.input<typeof deleteThreadSchema>, keyof ThreadAddress>,
+    ThreadAddress {}
 
 export interface Forgotten {
   /** Rows deleted by this run, by table; only tables with any. */
@@ -79,16 +70,28 @@ export interface Forgotten {
 
 const forgetSchema = z.strictObject({
   scope: scopeField,
+  /** Only count what would go. @default false */
   dryRun: z.boolean().default(false),
+  /** Rows per table and transaction, 1 to 10000. @default 500 */
   batchSize: z.int().min(1).max(10_000).default(500),
+  /** Called at the start and after each transaction. */
   onProgress: callback<(progress: ForgetProgress) => void>().optional(),
+  /** Stops between transactions, with its reason as the error; run it again to continue. */
   signal: abortSignal.optional(),
 });
 
-const eraseSchema = forgetSchema.extend({ actor: storableText.min(1).default("api") });
+const eraseSchema = forgetSchema.extend({
+  /** Who erases, for the receipt. @default "api" */
+  actor: storableText.min(1).default("api"),
+});
 
 const deleteThreadSchema = forgetSchema.extend({
   threadId: threadField,
+  /**
+   * "keep": memories stay without their source and quotes. "remove": they are deleted too.
+   * Episodes, which summarize the conversation, are always deleted.
+   * @default "keep"
+   */
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
 
@@ -118,20 +121,16 @@ export async function forget(
  * `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
-  const { scope, threadId, memories, ...options } = parseScoped(
-    deleteThreadSchema,
-    input,
-    "thread to delete",
-  );
-  const erased = memories === "remove" ? "all" : "episodes";
-  const thread: ErasedThread = { threadId: parseThreadId(threadId), memories: erased };
+  const given = parseAddressed(deleteThreadSchema, input, "thread to delete");
+  const { scope, threadId, memories, ...options } = given;
+  const thread: ErasedThread = { threadId, memories: memories === "remove" ? "all" : "episodes" };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), {
     limit: 1,
   });
   // An interrupted call may have deleted the thread and left its records.
   if (found || (await previewForget(db, scope, thread)).total > 0)
     return erase(db, scope, thread, options);
-  throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
+  throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
 }
 
 /** Bounds the run while others keep writing. */

@@ -26,20 +26,8 @@ import {
   totalOf,
 } from "./erasure-tables.js";
 
-/** What would be deleted. `removed`: rows by table; only tables with any. */
-interface Preview {
-  readonly removed: Readonly<Record<string, number>>;
-  readonly total: number;
-  readonly sharedThreads: readonly string[];
-  readonly complete: boolean;
-}
-
-/** Counts what the batches delete: a table that is added there belongs here too. */
-export async function previewForget(
-  db: Connection,
-  scope: Scope,
-  thread: ErasedThread | null,
-): Promise<Preview> {
+/** What would be deleted: counts what the batches delete. A table added there belongs here too. */
+export async function previewForget(db: Connection, scope: Scope, thread: ErasedThread | null) {
   const erasure = await findErasureScope(db, scope, thread);
   const { ownerRef, tenantId, whole } = erasure;
   const found = await findErasableThreads(db, erasure);

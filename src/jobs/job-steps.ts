@@ -42,7 +42,7 @@ export function guardedSteps<Found extends LoadedWork, Made extends object>(
       return deps.usage.charging({ scope, threadId, kind })(tokens);
     },
   });
-  const settle = async (failed: FailedTry<Found>) => {
+  const settle = async (failed: FailedTry) => {
     return { status: await settleFailure(deps, definition, failed), error: failed.failure };
   };
 

@@ -44,17 +44,9 @@ export interface ListedJob {
   readonly leaseUntil: Date | null;
 }
 
-interface ListJobs {
+interface ListJobs extends Omit<z.input<typeof listSchema>, "scope"> {
   /** Only work of this user or app and their threads. @default everybody's */
   readonly scope?: Scope | undefined;
-  /** Without a scope: only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-  readonly state?: JobState | undefined;
-  readonly kind?: WorkKind | undefined;
-  /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-  /** The id of the last job of the page before. */
-  readonly after?: string | undefined;
 }
 
 export interface JobsApi {
@@ -89,10 +81,13 @@ export interface JobsApi {
 const kindField = z.enum(workKinds);
 const listSchema = z.strictObject({
   scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
   tenantId: tenantField,
   state: z.enum(jobStates).optional(),
   kind: kindField.optional(),
+  /** Rows, 1 to 1,000. @default 100 */
   limit: pageRowsField,
+  /** The id of the last job of the page before. */
   after: storableText.optional(),
 });
 const retrySchema = z
@@ -108,33 +103,26 @@ const retrySchema = z
 const mostRetried = 1_000;
 
 export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
-  const retryOne = async (id: string) => {
-    const job = await db.transaction((tx) => makeDue(tx, Number(id)));
-    if (job) await start(job);
-    return job !== null;
-  };
-  const retryKind = async (kind: WorkKind, tenantId: string | undefined) => {
-    const failed = await findJobs(db, { tenantId, kind, state: "failed", limit: mostRetried });
-    let retried = 0;
-    for (const { id } of failed) if (await retryOne(id)) retried++;
-    return { retried };
-  };
-  const retryNamed = async (id: string, tenantId: string | undefined) => {
-    if ((await findJobs(db, { tenantId, id, limit: 1 })).length === 0) {
-      throw new MemoryError("NOT_FOUND", `There is no job "${id}" that could be tried again.`);
-    }
-    if (await retryOne(id)) return { retried: 1 };
-    const why = "a worker has it, or what came after it in its thread is done already";
-    throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
-  };
   return {
     list: (listing) => listed(listSchema, listing, "list of jobs", (which) => findJobs(db, which)),
     async retry(requested) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { id, kind, tenantId } = which;
+      const { id } = which;
+      const state = id === undefined ? "failed" : undefined;
       return asListed(which, async () => {
-        if (id !== undefined) return retryNamed(id, tenantId);
-        return kind === undefined ? { retried: 0 } : retryKind(kind, tenantId);
+        const found = await findJobs(db, { ...which, state, limit: mostRetried });
+        if (id !== undefined && found.length === 0)
+          throw new MemoryError("NOT_FOUND", `There is no job "${id}" that could be tried again.`);
+        let retried = 0;
+        for (const each of found) {
+          const job = await db.transaction((tx) => makeDue(tx, Number(each.id)));
+          if (!job) continue;
+          await start(job);
+          retried++;
+        }
+        if (id === undefined || retried > 0) return { retried };
+        const why = "a worker has it, or what came after it in its thread is done already";
+        throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
       });
     },
   };
@@ -153,7 +141,7 @@ async function findJobs(
     id,
     after,
     limit,
-  }: Omit<ListJobs, "limit"> & { id?: string; limit: number },
+  }: ListJobs & { readonly id?: string | undefined },
 ): Promise<ListedJob[]> {
   const { schema, now } = db;
   const where = (value: unknown, condition: Sql) =>

@@ -113,7 +113,7 @@ const noWords: ReadonlySet<string> = new Set();
 async function findForgotten(db: Connection, scope: Scope): Promise<ForgottenWords[]> {
   const { schema } = db;
   const { appId = "" } = scope;
-  return db.query<ForgottenWords & Record<string, unknown>>(sql`
+  return db.query<ForgottenWords>(sql`
     with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
     select h.old ->> 'text' as text, h.old ->> 'value' as value, coalesce(m.evidence, (
         select string_agg(g.content, ' ') from ${schema}.message g

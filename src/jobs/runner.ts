@@ -16,20 +16,8 @@ export interface UpkeepInput {
   readonly kinds?: readonly WorkKind[] | undefined;
 }
 
-export interface Runner {
-  /**
-   * Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it in
-   * this process.
-   */
-  start(job: Job, others?: readonly Job[]): Promise<void>;
-  /** Starts all due work; returns the number of jobs. @throws MemoryError `INVALID_INPUT` */
-  upkeep(which?: UpkeepInput): Promise<number>;
-  /** @param again a job to start then, which `idle` waits for. @default looks for all due work */
-  wakeIn(delayMs: number, again?: Job): void;
-  startSweeping(): void;
-  idle(): Promise<void>;
-  stop(): Promise<void>;
-}
+/** What runs jobs for a memory: a runner of this process, or what wakes workers. */
+export type Runner = Omit<ReturnType<typeof createRunner>, "wake" | "isFree" | "counts">;
 
 export interface Counts {
   done: number;
@@ -91,13 +79,10 @@ function createJobRuns({ works, within, logger, concurrency }: RunnerDeps, how: 
     const count = counts.get(work.kind) as Counts;
     const name = jobName({ kind: work.kind, ref: refs[0] ?? 0 });
     count.running++;
-    const isWell = await guarded(
-      name,
-      async () => {
-        if (await seeing(() => work.run(refs, within))) count.done++;
-      },
-      logger,
-    );
+    const job = async () => {
+      if (await seeing(() => work.run(refs, within))) count.done++;
+    };
+    const isWell = await guarded(name, job, logger);
     count.running--;
     if (!isWell) count.failed++;
   };
@@ -144,9 +129,9 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
   const begin = async (work: Work, reason: LookReason): Promise<number> => {
     const lookedAt = performance.now();
     const refs = await look(work, reason);
-    const found = refs.length;
+    const { length } = refs;
     lanes.get(work.kind)?.follow(refs, lookedAt);
-    return found;
+    return length;
   };
   const sweepAll = async () => {
     for (const work of works) await begin(work, "interval");
@@ -159,10 +144,15 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
     await Promise.all(others.map((other) => runJob(other, seeing, [])));
   };
   return {
+    /**
+     * Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it
+     * in this process.
+     */
     async start(job: Job, others: readonly Job[] = []) {
       const started = track(runJob(job, keepTenancy(), others));
       if (how === "inline") await started;
     },
+    /** Starts all due work; returns the number of jobs. @throws MemoryError `INVALID_INPUT` */
     async upkeep(which?: UpkeepInput) {
       let found = 0;
       for (const work of ofKinds(works, which)) {
@@ -172,6 +162,7 @@ export function createRunner(deps: RunnerDeps, how: Mode) {
       }
       return found;
     },
+    /** @param again a job to start then, which `idle` waits for. @default looks for all due work */
     wakeIn(delayMs: number, again?: Job) {
       if (how === "inline") return;
       if (!again) return sweeper.wakeIn(delayMs);

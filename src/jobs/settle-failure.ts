@@ -56,16 +56,15 @@ function rangeOf({ startSeq, endSeq, messages = [] }: LoadedWork) {
   return first === undefined || last === undefined ? null : { startSeq: first, endSeq: last };
 }
 
-/** Whatever it makes. */
-type Definition<Found extends LoadedWork> = Pick<
-  WorkDefinition<Found, never>,
-  "kind" | "policy"
-> & { readonly steps: Pick<WorkSteps<Found, never>, "fail"> };
+/** Whatever it loads and makes. */
+type Definition = Pick<WorkDefinition<LoadedWork, never>, "kind" | "policy"> & {
+  readonly steps: Pick<WorkSteps<LoadedWork, never>, "fail">;
+};
 
-export interface FailedTry<Found> {
+export interface FailedTry {
   readonly claim: Claim;
   /** Null if it could not be loaded: no dead letter, no event. */
-  readonly work: Found | null;
+  readonly work: LoadedWork | null;
   readonly failure: Failure;
 }
 
@@ -73,10 +72,10 @@ export interface FailedTry<Found> {
  * Records a failed try and an event; the work is retried later or given up. While its model is not
  * called, it waits for that time, and the try does not count.
  */
-export async function settleFailure<Found extends LoadedWork>(
+export async function settleFailure(
   deps: JobRuntime,
-  of: Definition<Found>,
-  failed: FailedTry<Found>,
+  of: Definition,
+  failed: FailedTry,
 ): Promise<JobStatus> {
   const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
@@ -107,11 +106,11 @@ const unreadWaitMs = 1_000;
  * whether it did.
  * @throws LeaseLost
  */
-export async function putOff<Found extends LoadedWork>(
+export async function putOff(
   { db, logger, usage, clock, onRetry, pause }: JobRuntime,
-  of: Definition<Found>,
+  of: Definition,
   claim: Claim,
-  work: Found,
+  work: LoadedWork,
 ): Promise<boolean> {
   const { endSeq } = rangeOf(work) ?? {};
   if (of.policy.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
@@ -134,10 +133,10 @@ export async function putOff<Found extends LoadedWork>(
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
 const minWaitMs = 1_000;
 
-async function tryAgain<Found extends LoadedWork>(
+async function tryAgain(
   deps: JobRuntime,
-  of: Definition<Found>,
-  { claim, work, failure }: FailedTry<Found>,
+  of: Definition,
+  { claim, work, failure }: FailedTry,
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of.policy;
@@ -158,10 +157,10 @@ async function tryAgain<Found extends LoadedWork>(
   return "failed";
 }
 
-async function giveUp<Found extends LoadedWork>(
+async function giveUp(
   deps: JobRuntime,
-  of: Definition<Found>,
-  { claim, work, failure }: FailedTry<Found> & { readonly work: Found },
+  of: Definition,
+  { claim, work, failure }: FailedTry & { readonly work: LoadedWork },
 ): Promise<JobStatus> {
   const { doneUntil = claim.doneUntil, more } = work;
   const output = await redactedOutput(deps, failure);
@@ -183,11 +182,7 @@ async function giveUp<Found extends LoadedWork>(
 const redactedOutput = async ({ redactor }: JobRuntime, { output }: Failure) =>
   output && (await redactor.text(output).catch(() => null));
 
-function failedWork<Found extends LoadedWork>(
-  { kind }: Definition<Found>,
-  { ref, attempt }: Claim,
-  work: Found | null,
-) {
+function failedWork({ kind }: Definition, { ref, attempt }: Claim, work: LoadedWork | null) {
   const { threadId } = work ?? {};
   const place = { step: kind, attempt, ...(threadId !== undefined && { threadId }) };
   const messages = work && rangeOf(work);

@@ -40,24 +40,7 @@ interface Listening {
   readonly signal: AbortSignal;
 }
 
-/**
- * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
- * messages may be lost.
- */
-export interface WakeUps {
-  /** Never throws: workers look at the tables at intervals, too. */
-  send(kind: WorkKind): void;
-  prepare(): Promise<unknown>;
-  /**
-   * Polls until `signal`, without pauses while there are messages. Not by `boss.work`: in pg-boss 10
-   * its failed statement ends the process.
-   */
-  listen(kind: WorkKind, listening: Listening): Promise<void>;
-  /** Whether the last request to the queues succeeded. */
-  isWell(): boolean;
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
+export type WakeUps = ReturnType<typeof createWakeUps>;
 
 /** "short": one message waits at most. `work` alone has leases and retries. */
 const queueOptions = { policy: "short", retryLimit: 0 };
@@ -69,34 +52,45 @@ const whileOthersMakeThem = {
   when: (error: unknown) => errorCodeOf(error) === "40P01",
 };
 
-async function makeMissing(boss: PgBossInstance, names: string[]): Promise<void> {
-  // Without names, pg-boss 12 returns the first hundred queues.
-  const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
-  for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
-}
-
-export function createWakeUps(db: Database, option: QueueOption, logger: Logger): WakeUps {
+/**
+ * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
+ * messages may be lost.
+ */
+export function createWakeUps(db: Database, option: QueueOption, logger: Logger) {
   const outside = new AsyncResource("mnemograph.queue");
   const unsent = new Set<WorkKind>();
   const listeners = new Map<WorkKind, () => Promise<unknown>>();
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
-  const opening = openOnce(db, option, logger);
+  let started: Promise<StartedBoss> | undefined;
   let isPrepared = false;
   let sending: Promise<void> | undefined;
 
+  const open = async (): Promise<PgBossInstance> => {
+    if (!("pgBoss" in option)) return option;
+    started ??= startBoss(db, option.pgBoss, logger).catch((error: unknown) => {
+      started = undefined;
+      throw error;
+    });
+    return started;
+  };
+  const makeMissing = async (boss: PgBossInstance) => {
+    const names = workKinds.map(nameOf);
+    // Without names, pg-boss 12 returns the first hundred queues.
+    const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
+    for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
+  };
   const prepare = async () => {
-    const boss = await opening.open();
-    await retrying(() => makeMissing(boss, workKinds.map(nameOf)), whileOthersMakeThem);
+    const boss = await open();
+    if (!isPrepared) await retrying(() => makeMissing(boss), whileOthersMakeThem);
     isPrepared = true;
     return boss;
   };
-  const opened = () => (isPrepared ? opening.open() : prepare());
   const failed = (what: string) => (error: unknown) => {
     isPrepared = false;
     logger.warn(`${what}, so workers find work at their intervals: ${errorLine(error)}`);
   };
   const insert = async (kinds: readonly WorkKind[]) => {
-    const boss = await opened();
+    const boss = await prepare();
     for (const kind of kinds) {
       const name = nameOf(kind);
       const rows = [{ name, data: { kind } }];
@@ -115,18 +109,24 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     sending = undefined;
   };
   return {
-    send(kind) {
+    /** Never throws: workers look at the tables at intervals, too. */
+    send(kind: WorkKind): void {
       unsent.add(kind);
       sending ??= outside.runInAsyncScope(sendAll);
     },
     flush: async () => sending,
     prepare,
+    /** Whether the last request to the queues succeeded. */
     isWell: () => isPrepared,
-    async listen(kind, { pollIntervalMs, isFree, onWake, signal }) {
+    /**
+     * Polls until `signal`, without pauses while there are messages. Not by `boss.work`: in pg-boss
+     * 10 its failed statement ends the process.
+     */
+    async listen(kind: WorkKind, { pollIntervalMs, isFree, onWake, signal }: Listening) {
       const name = nameOf(kind);
       const take = async () => {
         if (!isFree()) return false;
-        const boss = await opened();
+        const boss = await prepare();
         const [message] = await boss.fetch(name, { batchSize: 1 });
         if (!message) return false;
         await boss.complete(name, [message.id]);
@@ -143,25 +143,6 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     },
     async close() {
       await sending;
-      await opening.close();
-    },
-  };
-}
-
-function openOnce(db: Database, option: QueueOption, logger: Logger) {
-  if (!("pgBoss" in option)) return { open: async () => option, close: async () => {} };
-  let started: Promise<StartedBoss> | undefined;
-  return {
-    async open(): Promise<PgBossInstance> {
-      started ??= startBoss(db, option.pgBoss, logger);
-      try {
-        return await started;
-      } catch (error) {
-        started = undefined;
-        throw error;
-      }
-    },
-    async close() {
       const boss = await started?.catch(() => undefined);
       await boss?.stop({ graceful: false });
     },
@@ -200,25 +181,24 @@ async function startBoss(
   checkPeer("pg-boss");
   const found: BossModule = await import("pg-boss").catch(refuseMissing("`jobs`", "pg-boss"));
   const { default: PgBoss10, PgBoss = PgBoss10 as BossClass } = found;
-  const ours = {
-    db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) },
-  };
-  const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
+  const executeSql = (text: string, values: unknown[]) => execute(db, text, values);
+  const boss = new PgBoss({
+    schedule: false,
+    ...(!connects && { db: { executeSql } }),
+    ...options,
+  });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   try {
     await boss.start();
   } catch (error) {
-    throw (await isRefusedByCitus(db, error)) ? refusedByCitus(error) : error;
+    // pg-boss makes its tables by several commands in one statement.
+    if (errorCodeOf(error) !== "42601") throw error;
+    const isCitus = await db.withClient((client) => distributesSchemas(askOf(client)));
+    throw isCitus ? refusedByCitus(error) : error;
   } finally {
     await refuseOtherTables(boss, options.schema);
   }
   return boss;
-}
-
-/** pg-boss makes its tables by several commands in one statement. */
-async function isRefusedByCitus(db: Database, error: unknown): Promise<boolean> {
-  if (errorCodeOf(error) !== "42601") return false;
-  return db.withClient((client) => distributesSchemas(askOf(client)));
 }
 
 const refusedByCitus = (cause: unknown) =>

@@ -100,7 +100,7 @@ export async function takeWork(
           where ${column} = any (${refs}::bigint[]) and kind = ${kind} and given_up_at is null and ${isDue(db)}
           order by array_position(${refs}::bigint[], ${column}) limit 1 for update skip locked
         )`;
-  const [claim = null] = await db.query<Claim & Record<string, unknown>>(
+  const [claim = null] = await db.query<Claim>(
     sql`
     update ${db.schema}.work
     set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,

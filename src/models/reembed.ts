@@ -37,7 +37,7 @@ export const memoryVectors: VectorRows = {
     return row?.count ?? 0;
   },
   async find(db, { space, after, limit }) {
-    return db.query<LackingRow & Record<string, unknown>>(sql`
+    return db.query<LackingRow>(sql`
       select m.ref::text as ref, array[m.content] as texts
       from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
       order by m.ref limit ${limit}`);

@@ -1,4 +1,3 @@
-import type { QueryResultRow } from "pg";
 import { raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 
@@ -21,7 +20,7 @@ export interface Connection {
    * @throws MemoryError `DATABASE_*`, `SETUP_REQUIRED`, `PERMISSION_DENIED`; `cause`: the driver's
    * error
    */
-  query<Row extends QueryResultRow>(statement: Sql, options?: QueryOptions): Promise<Row[]>;
+  query<Row extends object>(statement: Sql, options?: QueryOptions): Promise<Row[]>;
 }
 
 export function identifier(name: string): Sql {

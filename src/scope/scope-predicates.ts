@@ -92,7 +92,7 @@ export function withinScope(
 /** Whether a row is in a list for a scope, a tenant, or all. */
 export function isListed(
   { scope, tenantId }: { scope: Scope | undefined; tenantId?: string | undefined },
-  row: "t" | "o" | "x",
+  row: "e" | "t" | "o" | "x",
 ): Sql {
   if (scope) return withinScope(scopeColumns(scope), row);
   return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);

@@ -59,7 +59,7 @@ export function createSummariesApi(db: Connection): SummariesApi {
       );
       const { tenantId, userId, appId } = scopeColumns(scope);
       // float8 holds every bigint that a sequence reaches.
-      const latest = await db.query<Summary & Record<string, unknown>>(sql`
+      const latest = await db.query<Summary>(sql`
         select s.id::float8 as id, t.thread_id as "threadId", s.start_seq as "startSeq", s.end_seq as "endSeq",
           s.base_id::float8 as "baseId",
           (select b.end_seq from ${db.schema}.summary b where b.id = s.base_id) as "baseEndSeq",

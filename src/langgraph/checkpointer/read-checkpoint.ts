@@ -165,7 +165,5 @@ export async function readDeltaHistory(
 
 function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
   const tenant = (where.scope ?? nobody).tenantId;
-  return asTenant(tenant, () =>
-    db.query<Row & Record<string, unknown>>(statement, { prepare: true }),
-  );
+  return asTenant(tenant, () => db.query<Row>(statement, { prepare: true }));
 }

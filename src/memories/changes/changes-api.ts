@@ -33,7 +33,7 @@ export async function listHistory(
   memoryId: string,
 ): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
-  return db.query<HistoryEntry & Record<string, unknown>>(sql`
+  return db.query<HistoryEntry>(sql`
     select h.id::float8 as id, h.event, h.old, h.new, coalesce(h.rev, 0)::float8 as revision,
       h.memory_revision::float8 as "memoryRevision", h.created_at as at,
       case when ${userId} = '' or o.user_id <> '' then h.actor end as actor

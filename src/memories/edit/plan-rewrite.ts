@@ -112,7 +112,7 @@ async function slotFreeSince(
   { id, scope, category, key, validFrom }: MemoryItem,
 ): Promise<string | undefined> {
   if (key === null) return undefined;
-  const ended = await tx.query<ValidityInterval & Record<string, unknown>>(sql`
+  const ended = await tx.query<ValidityInterval>(sql`
     select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
     from ${tx.schema}.memory
     where owner_ref = ${owner.ref} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}

@@ -167,7 +167,7 @@ export async function findWaitingConsents(
   input: { ownerRef: number; scope: Scope; ids?: readonly string[] | undefined; limit: number },
 ): Promise<WaitingConsent[]> {
   const { ownerRef, scope, ids, limit } = input;
-  return db.query<WaitingConsent & Record<string, unknown>>(sql`
+  return db.query<WaitingConsent>(sql`
     select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text,
       coalesce(c.draft ->> 'origin', 'unknown') as origin
     from ${db.schema}.consent_request c

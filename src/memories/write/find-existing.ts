@@ -1,4 +1,3 @@
-import type { QueryResultRow } from "pg";
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
@@ -127,7 +126,7 @@ async function findRows(db: Connection, search: ExistingSearch): Promise<Existin
         ${order} limit 1
       ) m ${where}`;
   const from = sql`coalesce(p."validFrom", ${db.now()})`;
-  return db.query<ExistingRow & QueryResultRow>(
+  return db.query<ExistingRow>(
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
