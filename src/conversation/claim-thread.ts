@@ -3,7 +3,13 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { collided, retryOn } from "../postgres/retry.js";
 import { nobody, ownNamePrefix, type ThreadAddress } from "../scope/scope.js";
-import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import {
+  isOwnThread,
+  ownerColumns,
+  ownerIs,
+  scopeColumns,
+  threadIs,
+} from "../scope/scope-predicates.js";
 
 const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
@@ -17,11 +23,11 @@ export function threadAndOwner(
   counts = noCounts,
 ): Sql {
   const { schema } = db;
-  const { tenantId, userId, appId } = scopeColumns(scope);
+  const { tenantId, userId } = scopeColumns(scope);
   const owner = ownerColumns(scope);
   return sql`
     known_thread as materialized (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name
+      select t.id, ${isOwnThread(scope)} as owned, t.checkpoint_name
       from ${schema}.thread t where ${threadIs(tenantId, threadId)}
     ),
     known_owner as materialized (
@@ -68,11 +74,10 @@ export async function findThread(
   address: ThreadAddress,
 ): Promise<OwnedThread | null | undefined> {
   const { scope, threadId } = address;
-  const { tenantId, userId, appId } = scopeColumns(scope);
   const [found] = await db.query<ClaimRow>(sql`
-    select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
+    select t.id, ${isOwnThread(scope)} as owned, t.checkpoint_name as name
     from ${db.schema}.thread t
-    where ${threadIs(tenantId, threadId)}`);
+    where ${threadIs(scope.tenantId ?? "", threadId)}`);
   if (!found) return undefined;
   return found.owned ? ownedThread(found) : null;
 }

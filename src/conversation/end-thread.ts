@@ -12,7 +12,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
+import { isOwnThread, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
 import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
@@ -81,11 +81,11 @@ async function writeEnd(
 ): Promise<Omit<ThreadEnding, "threadId"> | null | undefined> {
   const { schema } = db;
   const { reason, afterTurn, leavesNote } = input;
-  const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const { tenantId = "", appId = "" } = input.scope;
   const [row] = await db.query<Omit<EndedThread, "threadId"> & { id: string | null; due: boolean }>(
     sql`
     with known as (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until,
+      select t.id, ${isOwnThread(input.scope)} as owned, t.ended_at, t.closing_until,
         ${db.now()} as now, ${db.now()} + ${closingMs} * interval '1 millisecond' as closes_at
       from ${schema}.thread t where ${threadIs(tenantId, input.threadId)}
       for no key update

@@ -8,7 +8,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { isOwnThread, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRowsField } from "../text/parse-input.js";
 
@@ -58,26 +58,22 @@ export interface ListMessages
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
   const asked = parseAddressed(listSchema, input, "page of messages");
   const { scope, threadId, limit, before, after, mostCharacters } = asked;
-  const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{
-    owned: boolean;
-    message: (Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number }) | null;
-  }>(sql`
-    select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as message
+  const isOwned = isOwnThread(scope);
+  const rows = await db.query<ThreadMessage & { readonly owned: boolean }>(sql`
+    select ${isOwned} as owned, x.*
     from ${db.schema}.thread t left join lateral (
       select m.seq, m.message_id as "messageId", m.role, m.actor, m.agent_id as "agentId",
         ${mostCharacters === undefined ? sql`m.content` : sql`left(m.content, ${mostCharacters})`} as text,
-        length(m.content) as characters, date_part('epoch', m.said_at) * 1000 as "saidAt", m.time_zone as "timeZone"
+        length(m.content) as characters, m.said_at as "saidAt", m.time_zone as "timeZone"
       from ${db.schema}.message m
       where m.thread_ref = t.id and m.seq < coalesce(${before ?? null}::int, 2147483647)
         and m.seq > coalesce(${after ?? null}::int, -1)
       order by ${after === undefined ? sql`m.seq desc` : sql`m.seq`}
       limit ${limit}
-    ) x on t.user_id = ${userId} and t.app_id = ${appId}
-    where ${threadIs(tenantId, threadId)}
+    ) x on ${isOwned}
+    where ${threadIs(scope.tenantId ?? "", threadId)}
     order by x.seq`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ message }) =>
-    message === null ? [] : { ...message, saidAt: new Date(message.saidAt) },
-  );
+  // A thread without such messages is one row of nulls.
+  return rows.flatMap(({ owned: _, ...message }) => (message.seq === null ? [] : message));
 }

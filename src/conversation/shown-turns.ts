@@ -8,7 +8,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
+import { isOwnThread, isSeenFrom, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRowsField, smallCount } from "../text/parse-input.js";
 
 /** Where a memory stands in the block, or in what a turn adds to it. */
@@ -169,9 +169,9 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     input,
     "page of turns",
   );
-  const { tenantId, userId, appId } = scopeColumns(scope);
+  const isOwned = isOwnThread(scope);
   const rows = await db.query<StoredTurn>(sql`
-    select t.user_id = ${userId} and t.app_id = ${appId} as owned, x.*
+    select ${isOwned} as owned, x.*
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", s.created_at as at, s.revision::float8 as revision,
         s.summary_id::float8 as "summaryId", s.omitted, s.first_seq as "firstSeq",
@@ -187,8 +187,8 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
       from ${db.schema}.shown s join ${db.schema}.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
       where s.thread_ref = t.id and s.seq < coalesce(${before ?? null}::int, 2147483647)
       order by s.seq desc limit ${limit}
-    ) x on t.user_id = ${userId} and t.app_id = ${appId}
-    where ${threadIs(tenantId, threadId)}
+    ) x on ${isOwned}
+    where ${threadIs(scope.tenantId ?? "", threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
   return rows.flatMap(({ owned: _, memories, ...turn }) => {

@@ -135,7 +135,7 @@ export function createErasuresApi({ db, clock, config }: Runtime<ErasuresConfig>
           select h.tenant_id, h.user_id, h.app_id, h.actor, h.created_at as at, count(*)::int as memories,
             (count(*) filter (where m.state <> 'active'))::int as waiting,
             (count(*) filter (where m.state = 'active'))::int as restored,
-            (count(*) filter (where m.ref is null))::int as purged,
+            (count(*) - count(m.ref))::int as purged,
             h.created_at + ${config.lifecycle.purgeAfterMs}::float8 * interval '1 millisecond' as "purgeAt"
           from (
             select o.tenant_id, o.user_id, o.app_id, h.owner_ref, h.memory_id, h.actor, h.created_at

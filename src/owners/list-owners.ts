@@ -95,9 +95,9 @@ function latestFound(
 ): Sql {
   const id = sql`(left(lower(o.${raw(which === "users" ? "user_id" : "app_id")}), ${raw(String(mostIdCharacters))}) collate "C")`;
   const wanted = sql`lower(${search}::text)`;
-  const owners = (where: Sql) => sql`
+  const owners = (begins: boolean, where: Sql) => sql`
         (
-          select o.id, ${id} as name from ${schema}.owner o
+          select o.id, ${begins}::boolean as begins from ${schema}.owner o
           where ${isListed} and ${where} order by ${id} limit ${mostMatches}
         )`;
   const candidates =
@@ -111,13 +111,11 @@ function latestFound(
         union all
         (select o.id, true, null from ${schema}.owner o where ${isListed} order by o.id desc limit ${limit})`
       : sql`
-        select f.id, f.name >= ${wanted} and f.name < ${wanted} || e'\\U0010FFFF' as begins, (
-          select max(t.last_activity_at) from ${schema}.thread t where t.owner_ref = f.id
-        ) as at
+        select f.*, (select max(t.last_activity_at) from ${schema}.thread t where t.owner_ref = f.id) as at
         from (
-          ${owners(sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\\U0010FFFF'`)}
+          ${owners(true, sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\\U0010FFFF'`)}
           union all
-          ${owners(sql`strpos(${id}, ${wanted}) > 1`)}
+          ${owners(false, sql`strpos(${id}, ${wanted}) > 1`)}
         ) f`;
   return sql`
       select o.*, c.begins from (
@@ -125,6 +123,6 @@ function latestFound(
         ) c
         group by c.id
       ) c
-      join ${schema}.owner o on o.id = c.id and ${isListed}
+      join ${schema}.owner o on o.id = c.id
       order by c.begins desc, c.at desc nulls last, o.id desc limit ${limit}`;
 }

@@ -62,6 +62,10 @@ export const ownerIs = ({ tenantId, userId, appId }: OwnerIds): Sql =>
 export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null): Sql =>
   sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
 
+/** Whether a thread `t` of the scope's tenant is the scope's own. */
+export const isOwnThread = ({ userId = "", appId = "" }: Scope): Sql =>
+  sql`t.user_id = ${userId} and t.app_id = ${appId}`;
+
 /**
  * Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app.
  */

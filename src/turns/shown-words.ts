@@ -8,7 +8,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { matchedWords } from "../search/matched-words.js";
 import { smallCount } from "../text/parse-input.js";
 
@@ -39,14 +39,13 @@ export interface ListShownWords extends ThreadAddress {
  */
 export async function listShownWords(db: Connection, input: ListShownWords): Promise<ShownWords[]> {
   const { scope, threadId, seq } = parseAddressed(shownWordsSchema, input, "turn");
-  const { tenantId, userId, appId } = scopeColumns(scope);
   const [turn] = await db.query<{
     owned: boolean;
     question: string | null;
     answer: string | null;
     memories: { id: string; text: string }[] | null;
   }>(sql`
-    select t.user_id = ${userId} and t.app_id = ${appId} as owned,
+    select ${isOwnThread(scope)} as owned,
       (select g.content from ${db.schema}.message g where g.thread_ref = t.id and g.seq = ${seq}) as question,
       (
         select string_agg(a.content, e'\n' order by a.seq) from ${db.schema}.message a
@@ -64,7 +63,7 @@ export async function listShownWords(db: Connection, input: ListShownWords): Pro
         join ${db.schema}.memory m
           on m.id = e.id and m.state in ('active', 'superseded', 'merged') and ${isSeenFrom(scope)}
       ) as memories
-    from ${db.schema}.thread t where ${threadIs(tenantId, threadId)}`);
+    from ${db.schema}.thread t where ${threadIs(scope.tenantId ?? "", threadId)}`);
   if (turn && !turn.owned) throw threadForbidden(threadId);
   const { question, answer, memories } = turn ?? {};
   if (!memories) return [];

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { type ListShown, turnsPageSchema } from "../conversation/shown-turns.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseAddressed, type Scope, threadForbidden } from "../scope/scope.js";
-import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { isId, isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { episodeCharacters, frameBytes } from "./memory-block.js";
 
@@ -62,12 +62,12 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
     input,
     "page of turns",
   );
-  const { tenantId, userId, appId } = scopeColumns(scope);
+  const { tenantId = "", userId = "" } = scope;
   const sums = sql`sum(x.prompt) as "promptTokens", sum(x.shared) as "sharedTokens", sum(x.cached) as "cachedTokens",
     coalesce(sum(x.output), 0) as "outputTokens", count(x.output) as calls`;
   const [row] = await db.query<ThreadCost & { readonly owned: boolean }>(sql`
     with t as materialized (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned from ${db.schema}.thread t
+      select t.id, ${isOwnThread(scope)} as owned from ${db.schema}.thread t
       where ${threadIs(tenantId, threadId)}
     ),
     ${addedBytes(db, scope)},

@@ -3,7 +3,7 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, threadForbidden } from "../../scope/scope.js";
-import { scopeColumns, threadIs } from "../../scope/scope-predicates.js";
+import { isOwnThread, threadIs } from "../../scope/scope-predicates.js";
 import type { Asked, CheckpointPlace } from "./checkpoint-place.js";
 
 export interface CheckpointSearch {
@@ -49,10 +49,10 @@ export type FoundAt<Found> = readonly [place: CheckpointPlace | undefined, found
 function selectPlace({ schema }: Connection, where: Where): Sql {
   if ("name" in where)
     return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
-  const { tenantId, userId, appId } = scopeColumns(where.scope ?? nobody);
+  const scope = where.scope ?? nobody;
   return sql`
-    select t.id as ref, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
-    from ${schema}.thread t where ${threadIs(tenantId, where.threadId)}`;
+    select t.id as ref, ${isOwnThread(scope)} as owned, t.checkpoint_name as name
+    from ${schema}.thread t where ${threadIs(scope.tenantId ?? "", where.threadId)}`;
 }
 
 function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | undefined {
