@@ -1,14 +1,13 @@
-import { type Params, scopeQuery } from "./place.js";
+import type { Answer, Method, Path } from "./api-types.js";
+import type { Params } from "./place.js";
 
-/** What the API said in place of an answer. */
+/** An error that the API answered. */
 export class ApiProblem extends Error {
   readonly status: number;
-  readonly code: string;
 
-  constructor(status: number, code: string, detail: string) {
+  constructor(status: number, detail: string) {
     super(detail);
     this.status = status;
-    this.code = code;
   }
 
   /** Whether the server or its database does not answer now, and may later. */
@@ -25,10 +24,13 @@ export class ApiProblem extends Error {
 }
 
 /** A call of the API. */
-export interface Call {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Whose memory; only what says so is sent. */
-  readonly whose?: Params;
+export interface Call<By extends Method = Method> {
+  /** @default "get" */
+  readonly method?: By;
+  /** Ids in the path, by their names there. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** The user and the app whose memory it is about. */
+  readonly owner?: Params;
   readonly query?: Readonly<
     Record<string, string | number | boolean | readonly string[] | undefined>
   >;
@@ -38,7 +40,7 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** Where the API is: the page stands in a folder of it. */
+/** Where the API is: the page is in a folder of it. */
 const base = new URL("../", document.baseURI);
 
 const tokenKey = "mnemograph-token";
@@ -49,12 +51,11 @@ export function keepToken(token: string): void {
 }
 
 /** The address of a call. */
-function addressOf(
-  path: string,
-  { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {},
-): URL {
-  const url = new URL(path.replace(/^\//, ""), base);
-  for (const [name, value] of Object.entries({ ...scopeQuery(whose), ...query })) {
+function addressOf(path: Path, { ids = {}, owner = {}, query = {} }: Call): URL {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));
+  const url = new URL(filled.slice(1), base);
+  const scope = { tenantId: owner.tenant, userId: owner.user, appId: owner.app };
+  for (const [name, value] of Object.entries({ ...scope, ...query })) {
     for (const each of Array.isArray(value) ? value : [value]) {
       if (each !== undefined && each !== "") url.searchParams.append(name, String(each));
     }
@@ -62,64 +63,60 @@ function addressOf(
   return url;
 }
 
-/** A path with ids in it, each as one part of it. */
-export function path(parts: TemplateStringsArray, ...ids: readonly (string | number)[]): string {
-  return String.raw({ raw: parts }, ...ids.map((id) => encodeURIComponent(id)));
-}
-
-/** The answer to a call. @throws ApiProblem */
-export async function send(to: string, call: Call = {}): Promise<Response> {
-  const { method = "GET", body, revision, signal } = call;
+/** The response to a call. @throws ApiProblem */
+export async function send(path: Path, call: Call = {}): Promise<Response> {
+  const { method = "get", body, revision, signal = null } = call;
   // A session's token serves all tabs: without the session's cookie it is worth nothing.
   const token = sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
-  const answered = fetch(addressOf(to, call), {
-    ...{ method, credentials: "same-origin", cache: "no-store", redirect: "error" },
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { "content-type": "application/json" }),
-      ...(revision !== undefined && { "if-match": `"${revision}"` }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
+  const headers = new Headers();
+  if (token) headers.set("authorization", `Bearer ${token}`);
+  if (body !== undefined) headers.set("content-type", "application/json");
+  if (revision !== undefined) headers.set("if-match", `"${revision}"`);
+  const answered = fetch(addressOf(path, call), {
+    method: method.toUpperCase(),
+    credentials: "same-origin",
+    cache: "no-store",
+    redirect: "error",
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal,
   });
   const response = await answered.catch((error: Error) => {
     if (error.name === "AbortError") throw error;
-    throw new ApiProblem(0, "UNREACHABLE", "The server does not answer. Is it still running?");
+    throw new ApiProblem(0, "The server does not answer. Is it still running?");
   });
   if (response.ok) return response;
   // The session has ended: a login of another kind may be asked for at this address.
   if (response.status === 401) localStorage.removeItem(tokenKey);
   const problem = (await response.json().catch(() => ({}))) as Partial<
-    Record<"detail" | "title" | "code", string>
+    Record<"detail" | "title", string>
   >;
   const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
-  throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
+  throw new ApiProblem(response.status, detail);
 }
 
 /** The JSON that a call answers. @throws ApiProblem */
-export async function ask<Answer>(to: string, call: Call = {}): Promise<Answer> {
-  return (await (await send(to, call)).json()) as Answer;
+export async function ask<To extends Path, By extends Method = "get">(
+  path: To,
+  call: Call<By> = {},
+): Promise<Answer<To, By>> {
+  return (await (await send(path, call)).json()) as Answer<To, By>;
 }
 
-/** The same; null for what does not exist. */
-export async function askOrNull<Answer>(to: string, call: Call = {}): Promise<Answer | null> {
-  return ask<Answer>(to, call).catch((error: unknown) => {
+/** Null where the API answers that something does not exist. */
+export async function orNull<Value>(answer: Promise<Value>): Promise<Value | null> {
+  return answer.catch((error: unknown) => {
     if (error instanceof ApiProblem && error.status === 404) return null;
     throw error;
   });
 }
 
-/**
- * Exchanges the token that a command printed for a session. Without effect where it is none, or was
- * used.
- */
+/** Exchanges the token that a command printed for a session, unless it is invalid or used. */
 export async function exchangeToken(printed: string): Promise<void> {
   const response = await fetch("session", {
-    ...{
-      method: "POST",
-      credentials: "same-origin",
-      headers: { authorization: `Bearer ${printed}` },
-    },
+    method: "POST",
+    credentials: "same-origin",
+    headers: { authorization: `Bearer ${printed}` },
   });
   if (!response.ok) return;
   const { token } = (await response.json()) as { token: string };

@@ -1,5 +1,4 @@
 import type { Message, ShownMemory, ShownTurn, Summary, TurnCost } from "./api-types.js";
-import type { Params } from "./place.js";
 
 /**
  * What the model had in view in a turn: what the epoch began with, and what each turn of it has
@@ -20,7 +19,6 @@ export interface LookedAt {
   readonly question: Message | undefined;
   readonly cost: TurnCost | undefined;
   readonly summary: Summary | undefined;
-  readonly params: Params;
 }
 
 /** What each turn had in view, by its seq. @param turns latest first */
@@ -79,23 +77,20 @@ export function promptOf(
   const ofLines = (shown: readonly ShownMemory[]) =>
     tokensOf(shown.reduce((sum, { text }) => sum + bytesOf(text ?? "") + lineBytes, 0));
   const messages = said.filter(({ seq }) => seq <= view.turn.seq);
-  const known = [
+  const known: (PromptPart & { readonly tokens: number })[] = [
     {
       name: "Memory block",
       tokens: ofLines(block),
       about: `${block.length} lines, fixed since turn ${view.opening.turn}`,
       lines: block,
     },
-    ...(view.turn.summaryId === null
-      ? []
-      : [
-          {
-            name: "Summary",
-            tokens: tokensOf(bytesOf(summary?.text ?? "")),
-            about: `version ${view.turn.summaryId}`,
-            text: summary?.text ?? "",
-          },
-        ]),
+  ];
+  if (view.turn.summaryId !== null) {
+    const text = summary?.text ?? "";
+    const about = `version ${view.turn.summaryId}`;
+    known.push({ name: "Summary", tokens: tokensOf(bytesOf(text)), about, text });
+  }
+  known.push(
     {
       name: "Messages",
       tokens: tokensOf(messages.reduce((sum, { characters }) => sum + characters, 0)),
@@ -107,7 +102,7 @@ export function promptOf(
       about: `${added.length} lines, each before its message`,
       lines: added,
     },
-  ];
+  );
   const reported =
     cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0
       ? cost.promptTokens / cost.calls

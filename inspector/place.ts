@@ -1,4 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+import type { Memory } from "./api-types.js";
 
 /** What is looked at: a view and what it shows, as the address's fragment holds it. */
 export interface Place {
@@ -9,8 +11,25 @@ export interface Place {
 /** What a view shows. */
 export type Params = Readonly<Record<string, string>>;
 
+/** The place that is looked at, and by whom. */
+export interface Here extends Place {
+  /** The params that say whose memory it is. */
+  readonly owner: Params;
+  /** Whether an operator looks; a user sees their own memory. */
+  readonly isOperator: boolean;
+}
+
+export const HereContext = createContext<Here>({
+  view: "overview",
+  params: {},
+  owner: {},
+  isOperator: false,
+});
+
+export const useHere = (): Here => useContext(HereContext);
+
 /** Ids that say whose memory is looked at; they stay from view to view. */
-const whose = ["tenant", "user", "app"] as const;
+const ownerIds = ["tenant", "user", "app"] as const;
 
 /** The place that a fragment says: "#/memories?user=ana". */
 function parsePlace(fragment: string): Place {
@@ -22,36 +41,25 @@ function parsePlace(fragment: string): Place {
 }
 
 /** The fragment of a place, without params that are empty. */
-export function hrefOf({ view, params }: Place): string {
+export function hrefOf(view: string, params: Params): string {
   const given = Object.entries(params).filter(([, value]) => value !== "");
   const query = new URLSearchParams(given).toString();
   return `#/${encodeURIComponent(view)}${query && `?${query}`}`;
 }
 
 /** Only what says whose memory it is. */
-export function whoseOf(params: Params): Params {
-  return Object.fromEntries(whose.flatMap((id) => (params[id] ? [[id, params[id]]] : [])));
+export function ownerOf(params: Params): Params {
+  return Object.fromEntries(ownerIds.flatMap((id) => (params[id] ? [[id, params[id]]] : [])));
 }
 
-/** The same as a query of the API. */
-export function scopeQuery(params: Params): Record<string, string> {
-  return Object.fromEntries(whose.flatMap((id) => (params[id] ? [[`${id}Id`, params[id]]] : [])));
+/** The owner that `scope` names, as params. */
+export function paramsOf({ tenantId = "", userId = "", appId = "" }: Memory["scope"]): Params {
+  return { tenant: tenantId, user: userId, app: appId };
 }
 
-/** Whose `scope` is, as params. */
-export function paramsOf(scope: {
-  readonly tenantId?: string;
-  readonly userId?: string;
-  readonly appId?: string;
-}): Params {
-  const { tenantId = "", userId = "", appId = "" } = scope;
-  return whoseOf({ tenant: tenantId, user: userId, app: appId });
-}
-
-/** Goes to a place; with `replaces`, going back skips the one before. */
-export function go(place: Place, { replaces = false } = {}): void {
-  if (replaces) location.replace(hrefOf(place));
-  else location.hash = hrefOf(place);
+/** Goes to a place. */
+export function go(view: string, params: Params): void {
+  location.hash = hrefOf(view, params);
 }
 
 /** Somebody in a few letters: "acme / ana / mail". */
@@ -59,8 +67,11 @@ export function nameOf({ tenant, user, app }: Params): string {
   return [tenant, user, app].filter(Boolean).join(" / ");
 }
 
-/** The place that is looked at, whenever it changes. */
-export function usePlace(): Place {
+/** The same of a scope. */
+export const scopeName = (scope: Memory["scope"]): string => nameOf(paramsOf(scope));
+
+/** The place of the address, whenever it changes. */
+export function useAddress(): Place {
   const [place, setPlace] = useState(() => parsePlace(location.hash));
   useEffect(() => {
     const moved = () => setPlace(parsePlace(location.hash));

@@ -1,90 +1,85 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import { ApiProblem, ask } from "./api.js";
-import { Trouble, useAsked } from "./parts/asked.js";
+import { ApiProblem } from "./api.js";
+import { OwnerChooser, OwnerPicker, UnknownOwner } from "./owner-picker.js";
 import { useKeys } from "./parts/keys.js";
+import { Head, Page } from "./parts/layout.js";
+import { ErrorNotice, useAnswer } from "./parts/query.js";
 import { SignIn } from "./parts/sign-in.js";
-import { Head } from "./parts/texts.js";
-import { go, hrefOf, type Place, usePlace, whoseOf } from "./place.js";
-import type { View } from "./view.js";
-import { views } from "./views/views.js";
-import { OwnerPicker, UnknownOwner, WhoseChooser } from "./whose.js";
+import { go, HereContext, hrefOf, ownerOf, useAddress, useHere } from "./place.js";
+import { type View, views } from "./views/views.js";
 
 /** The frame of the page: which view, whose memory, and the view. */
 export function Shell() {
-  const place = usePlace();
+  const place = useAddress();
+  const owner = ownerOf(place.params);
   const view = (views[place.view] ?? views.overview) as View;
-  const access = useAsked((signal) => ask<unknown>("users", { query: { limit: 1 }, signal }), []);
+  const access = useAnswer("/users", { query: { limit: 1 } });
   const { error, value } = access;
   useEffect(() => {
     document.title = `${view.name} · Mnemograph`;
   }, [view]);
-  useKeys(() => view.tab && go({ view: view.tab, params: whoseOf(place.params) }));
+  useKeys(() => view.tab && go(view.tab, owner));
   if (access.loading && !value && !error) return <p class="loading alone">Loading…</p>;
-  // A user is told that there are no such things; who had been let in keeps the page whatever
-  // comes.
+  // The API hides the list of users from a user. An operator who was let in keeps the page after
+  // any later error.
   const isUser = error instanceof ApiProblem && error.status === 404;
   if (!value && !isUser) return <NotIn error={error as Error} again={access.again} />;
   return (
-    <>
+    <HereContext.Provider value={{ ...place, owner, isOperator: !isUser }}>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
       </button>
       <header class="top">
-        <a class="brand" href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>
+        <a class="brand" href={hrefOf("overview", owner)}>
           <Logo /> Mnemograph
         </a>
-        <Tabs place={place} current={view.tab ?? place.view} isOperator={!isUser} />
-        {!isUser && <WhoseChooser place={place} />}
+        <Tabs current={view.tab ?? place.view} />
+        {!isUser && <OwnerChooser />}
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
-        {!isUser && <UnknownOwner place={place} />}
-        <Shown place={place} view={view} isOperator={!isUser} />
+        {!isUser && <UnknownOwner />}
+        <Shown />
       </main>
-    </>
+    </HereContext.Provider>
   );
 }
 
-function Shown({
-  place,
-  view,
-  isOperator,
-}: Readonly<{ place: Place; view: View; isOperator: boolean }>) {
-  const { user, app, thread = "", id = "" } = place.params;
-  if (views[place.view] === undefined) {
+/** The view that the address names, or what is missing for it. */
+function Shown() {
+  const { view: name, params, owner, isOperator } = useHere();
+  const view = views[name];
+  if (view === undefined) {
     return (
-      <section class="narrow">
-        <Head title="There is no such page" />
+      <Page title="There is no such page" isNarrow>
         <p class="note">
-          <a href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>To the overview</a>
+          <a href={hrefOf("overview", owner)}>To the overview</a>
         </p>
-      </section>
+      </Page>
     );
   }
-  if (isOperator && view.needsWhose && user === undefined && app === undefined) {
+  const { user, app, thread, id } = params;
+  if (isOperator && view.needsOwner && user === undefined && app === undefined) {
     return (
-      <section class="narrow">
-        <Head title={view.name} />
+      <Page title={view.name} isNarrow>
         <p class="note">Whose? Choose a user or an app.</p>
-        <OwnerPicker place={place} />
-      </section>
+        <OwnerPicker />
+      </Page>
     );
   }
   return (
-    <Guarded key={JSON.stringify([place.view, whoseOf(place.params), thread, id])}>
-      <view.show place={place} isOperator={isOperator} />
+    <Guarded key={JSON.stringify([name, owner, thread, id])}>
+      <view.show />
     </Guarded>
   );
 }
 
 /** What is in it, or that it could not be shown. */
-function Guarded({ children }: Readonly<{ children: ComponentChildren }>) {
+function Guarded({ children }: { children: ComponentChildren }) {
   const [error, reset] = useErrorBoundary();
-  return error ? (
-    <Trouble error={new Error(`This cannot be shown: ${(error as Error).message}`)} again={reset} />
-  ) : (
-    children
-  );
+  if (!error) return children;
+  const message = `This cannot be shown: ${(error as Error).message}`;
+  return <ErrorNotice error={new Error(message)} again={reset} />;
 }
 
 /** Three memories and what links them. */
@@ -99,37 +94,33 @@ function Logo() {
   );
 }
 
-function Tabs({
-  place,
-  current,
-  isOperator,
-}: Readonly<{ place: Place; current: string; isOperator: boolean }>) {
+function Tabs({ current }: { current: string }) {
+  const { owner, isOperator } = useHere();
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.clientWidth / 3;
   }, [current]);
+  const shown = Object.entries(views).filter(
+    ([, { tab, operators }]) => tab === undefined && (isOperator || !operators),
+  );
   return (
     <nav aria-label="Views" ref={nav}>
-      {Object.entries(views).map(
-        ([name, { name: title, tab, operators }]) =>
-          tab === undefined &&
-          (isOperator || !operators) && (
-            <a
-              key={name}
-              href={hrefOf({ view: name, params: whoseOf(place.params) })}
-              aria-current={name === current ? "page" : undefined}
-            >
-              {title}
-            </a>
-          ),
-      )}
+      {shown.map(([view, { name }]) => (
+        <a
+          key={view}
+          href={hrefOf(view, owner)}
+          aria-current={view === current ? "page" : undefined}
+        >
+          {name}
+        </a>
+      ))}
     </nav>
   );
 }
 
 /** Why there is nothing to see yet. */
-function NotIn({ error, again }: Readonly<{ error: Error; again: () => void }>) {
+function NotIn({ error, again }: { error: Error; again: () => void }) {
   const [given, setGiven] = useState(false);
   const isStranger = error instanceof ApiProblem && (error.status === 401 || error.status === 403);
   const signIn = () => {
@@ -140,19 +131,21 @@ function NotIn({ error, again }: Readonly<{ error: Error; again: () => void }>) 
     <main class="alone">
       <Logo />
       <Head title="Mnemograph inspector" />
-      {!isStranger && <Trouble error={error} again={again} />}
+      {!isStranger && <ErrorNotice error={error} again={again} />}
       {isStranger && (
-        <p>
-          This server does not know you. Log in to it as you usually do and load this page again,
-          give a token that it takes, or start <code>mnemograph inspect</code> again: what it prints
-          is good for one visit.
-        </p>
-      )}
-      {isStranger && <SignIn again={signIn} />}
-      {isStranger && given && (
-        <p class="trouble" role="alert">
-          The server does not take this token.
-        </p>
+        <>
+          <p>
+            This server does not know you. Log in to it as you usually do and load this page again,
+            give a token that it takes, or start <code>mnemograph inspect</code> again: what it
+            prints is good for one visit.
+          </p>
+          <SignIn again={signIn} />
+          {given && (
+            <p class="trouble" role="alert">
+              The server does not take this token.
+            </p>
+          )}
+        </>
       )}
     </main>
   );

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Trouble } from "./asked.js";
+import { ErrorNotice, useAgain } from "./query.js";
 
 /** What is asked before something is changed. */
 export interface Change {
   readonly title: string;
   /** What the button that does it says. */
   readonly does: string;
+  /** What the button that opens the dialog says. @default what `does` says */
+  readonly opens?: string;
   readonly danger?: boolean;
   /** Fields to fill in, with what is in them. */
   readonly fields?: Readonly<Record<string, Field>>;
@@ -35,7 +37,7 @@ const valuesIn = (form: HTMLFormElement): Record<string, string> =>
  * A dialog that asks for a reason, and does `change` when it is given one. Esc keeps what was
  * typed until the same dialog is opened again; Cancel drops it.
  */
-function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: boolean) => void }>) {
+function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -72,27 +74,8 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
       <form onSubmit={submit} onInput={({ currentTarget }) => keepTyped(currentTarget)}>
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
-        {Object.entries(change.fields ?? {}).map(([name, { label, value, long = false }]) => (
-          <label key={name} for={`field-${name}`}>
-            {label}
-            {long ? (
-              <textarea
-                id={`field-${name}`}
-                name={name}
-                rows={rowsOf(value)}
-                dir="auto"
-                defaultValue={typed[name] ?? value}
-              />
-            ) : (
-              <input
-                id={`field-${name}`}
-                name={name}
-                defaultValue={typed[name] ?? value}
-                dir="auto"
-                autocomplete="off"
-              />
-            )}
-          </label>
+        {Object.entries(change.fields ?? {}).map(([name, field]) => (
+          <FieldInput key={name} name={name} field={field} typed={typed[name]} />
         ))}
         {change.reason !== false && (
           <label>
@@ -106,13 +89,13 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
             />
           </label>
         )}
-        {change.typed !== undefined && (
+        {change.typed && (
           <label>
             Type <strong>{change.typed}</strong> to confirm
             <input name="typed" required autocomplete="off" />
           </label>
         )}
-        {error && <Trouble error={error} />}
+        {error && <ErrorNotice error={error} />}
         <div class="buttons">
           <button type="button" onClick={cancel}>
             Cancel
@@ -123,6 +106,32 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
         </div>
       </form>
     </dialog>
+  );
+}
+
+function FieldInput({
+  name,
+  field: { label, value, long = false },
+  typed = value,
+}: {
+  name: string;
+  field: Field;
+  /** What was typed into it before. */
+  typed: string | undefined;
+}) {
+  const Input = long ? "textarea" : "input";
+  return (
+    <label for={`field-${name}`}>
+      {label}
+      <Input
+        id={`field-${name}`}
+        name={name}
+        rows={long ? rowsOf(value) : undefined}
+        defaultValue={typed}
+        dir="auto"
+        autocomplete="off"
+      />
+    </label>
   );
 }
 
@@ -145,4 +154,34 @@ export function useAskFirst(onDone: () => void) {
     />
   );
   return { ask: setChange, dialog };
+}
+
+/** A button that opens the dialog of a change. */
+export function ChangeButton({
+  change,
+  kind = change.danger ? "bad" : undefined,
+  ask,
+}: {
+  change: Change;
+  kind?: "plain" | "bad" | undefined;
+  ask: (change: Change) => void;
+}) {
+  return (
+    <button type="button" class={kind} onClick={() => ask(change)}>
+      {change.opens ?? change.does}
+    </button>
+  );
+}
+
+/** A button for each change of what is shown around, with their dialogs. */
+export function ChangeButtons({ changes, kind }: { changes: readonly Change[]; kind?: "plain" }) {
+  const { ask, dialog } = useAskFirst(useAgain());
+  return (
+    <div class="buttons">
+      {changes.map((change) => (
+        <ChangeButton key={change.does} change={change} kind={kind} ask={ask} />
+      ))}
+      {dialog}
+    </div>
+  );
 }

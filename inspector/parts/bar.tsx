@@ -7,7 +7,12 @@ export function Bar({
   most,
   covered = 0,
   label,
-}: Readonly<{ parts: readonly Part[]; most: number; covered?: number; label: string }>) {
+}: {
+  parts: readonly Part[];
+  most: number;
+  covered?: number;
+  label: string;
+}) {
   const width = (value: number) => ({ width: `${(100 * value) / Math.max(most, 1e-9)}%` });
   return (
     <div class="bar" role="img" aria-label={label}>

@@ -1,51 +1,43 @@
-import { useEffect, useState } from "preact/hooks";
-import type { ShownMemory } from "../api-types.js";
-import { type LookedAt, missingFrom } from "../in-view.js";
-import { hrefOf, type Params, whoseOf } from "../place.js";
+import { useState } from "preact/hooks";
+import type { Message, ShownMemory, ShownTurn } from "../api-types.js";
+import { type InView, missingFrom } from "../in-view.js";
+import { type Params, useHere } from "../place.js";
 import { ShownLine } from "./delta.js";
+import { Rows, ThreadLink } from "./layout.js";
 import { counted, When } from "./texts.js";
 
 /** A turn that others are compared with, as it was when it was chosen. */
 interface Chosen {
-  readonly params: Params;
-  readonly seq: number;
-  readonly turn: number;
-  readonly at: string;
+  readonly owner: Params;
+  readonly thread: string;
+  readonly turn: ShownTurn;
   readonly question: string;
   readonly lines: ReadonlyMap<string, ShownMemory>;
 }
 
-let chosen: Chosen | null = null;
-const watchers = new Set<(now: Chosen | null) => void>();
-
-function choose(turn: Chosen | null): void {
-  chosen = turn;
-  for (const tell of watchers) tell(turn);
-}
-
-function useChosen(): Chosen | null {
-  const [now, setNow] = useState(chosen);
-  useEffect(() => {
-    watchers.add(setNow);
-    return () => void watchers.delete(setNow);
-  }, []);
-  return now;
-}
+/** Kept from conversation to conversation. */
+let kept: Chosen | null = null;
 
 /**
  * Chooses a turn to compare with; beside every other turn, also of other conversations, what only one
  * of the two prompts had.
  */
-export function Compared({ view, question, params }: LookedAt) {
-  const other = useChosen();
-  if (!view) return null;
-  const thread = params.thread ?? "";
+export function Compared({ view, question }: { view: InView; question: Message | undefined }) {
+  const [other, setOther] = useState(kept);
+  const choose = (turn: Chosen | null) => {
+    kept = turn;
+    setOther(turn);
+  };
+  const { owner, params } = useHere();
   const { turn, lines } = view;
   const own: Chosen = {
-    ...{ params: { ...whoseOf(params), thread }, seq: turn.seq, turn: turn.turn, at: turn.at },
-    ...{ question: question?.text ?? "", lines },
+    owner,
+    thread: params.thread ?? "",
+    turn,
+    question: question?.text ?? "",
+    lines,
   };
-  const isChosen = other?.seq === own.seq && other.params.thread === thread;
+  const isChosen = other?.turn.seq === turn.seq && other.thread === own.thread;
   if (other === null || isChosen) {
     return (
       <p class="buttons">
@@ -71,34 +63,33 @@ export function Compared({ view, question, params }: LookedAt) {
       </h2>
       <p class="faint">{counted(both, "line")} in both prompts.</p>
       <div class="pair">
-        <OnlyIn turn={other} without={own} />
-        <OnlyIn turn={own} without={other} />
+        <OnlyIn shown={other} without={own} />
+        <OnlyIn shown={own} without={other} />
       </div>
     </section>
   );
 }
 
 /** A turn, and the lines that only its prompt had. */
-function OnlyIn({ turn, without }: Readonly<{ turn: Chosen; without: Chosen }>) {
-  const only = missingFrom(turn.lines.values(), without.lines);
-  const { params, seq } = turn;
-  const at = String(seq);
+function OnlyIn({ shown, without }: { shown: Chosen; without: Chosen }) {
+  const { owner, thread, turn, question, lines } = shown;
   return (
     <div>
       <h3>
-        <a href={hrefOf({ view: "thread", params: { ...params, at, around: at } })}>
-          Turn {turn.turn} of <bdi>{params.thread}</bdi>
-        </a>
+        <ThreadLink owner={owner} thread={thread} seq={turn.seq}>
+          Turn {turn.turn} of <bdi>{thread}</bdi>
+        </ThreadLink>
       </h3>
       <p class="faint">
-        <When at={turn.at} withTime /> · <bdi>{turn.question.slice(0, 200)}</bdi>
+        <When at={turn.at} withTime /> · <bdi>{question.slice(0, 200)}</bdi>
       </p>
-      {only.length === 0 && <p class="note">No line that the other lacks.</p>}
-      <ul class="delta">
-        {only.map((line) => (
-          <ShownLine key={line.id} line={line} sign="added" whose={whoseOf(params)} />
-        ))}
-      </ul>
+      <Rows
+        kind="delta"
+        rows={missingFrom(lines.values(), without.lines)}
+        none="No line that the other lacks."
+      >
+        {(line) => <ShownLine key={line.id} line={line} sign="added" owner={owner} />}
+      </Rows>
     </div>
   );
 }

@@ -1,39 +1,21 @@
-import { count } from "./texts.js";
+import { NumberTable } from "./layout.js";
 
 /** What people know of what is kept; its indexes and records are the rest. */
 const names: Readonly<Record<string, string>> = {
-  ...{ memory: "memories", thread: "conversations", message: "messages", summary: "summaries" },
-  ...{
-    history: "entries of the audit trail",
-    consent_request: "requests for consent",
-    store_item: "items of the store",
-  },
+  memory: "memories",
+  thread: "conversations",
+  message: "messages",
+  summary: "summaries",
+  history: "entries of the audit trail",
+  consent_request: "requests for consent",
+  store_item: "items of the store",
 };
 
 /** How many of each there are. */
-export function Counts({
-  removed,
-  total,
-}: Readonly<{ removed: Readonly<Record<string, number>>; total: number }>) {
+export function Counts({ removed, total }: { removed: Record<string, number>; total: number }) {
   const known = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
   const rest = total - known.reduce((sum, [, number]) => sum + number, 0);
-  const some = [...known, ["indexes and other records", rest] as const].filter(
-    ([, number]) => number > 0,
-  );
-  return (
-    <table class="counts">
-      <tbody>
-        {some.map(([name, number]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="number">{count(number)}</td>
-          </tr>
-        ))}
-        <tr>
-          <th scope="row">together</th>
-          <td class="number">{count(total)}</td>
-        </tr>
-      </tbody>
-    </table>
-  );
+  const all = [...known, ["indexes and other records", rest] as const];
+  const rows = all.filter(([, number]) => number > 0);
+  return <NumberTable kind="counts" rows={[...rows, ["together", total]]} />;
 }

@@ -1,9 +1,9 @@
 import { count } from "./texts.js";
 
-/** A day's two values: one within the other. Null where there is nothing to tell. */
+/** A day's two values: one within the other, which is null where nothing happened. */
 export interface DayBar {
   readonly day: string;
-  readonly inner: number | null;
+  readonly inner: number;
   readonly outer: number | null;
 }
 
@@ -22,11 +22,14 @@ function roundUp(most: number): number {
 export function DayChart({
   rows,
   names,
-}: Readonly<{ rows: readonly DayBar[]; names: readonly [string, string] }>) {
+}: {
+  rows: readonly DayBar[];
+  names: readonly [string, string];
+}) {
   const most = roundUp(Math.max(...rows.map(({ outer }) => outer ?? 0)));
   const width = (100 - axis) / rows.length;
-  const told = ({ day, inner, outer }: DayBar) =>
-    `${dayName(day)}: ${outer === null ? "none" : `${names[0]} ${count(inner ?? 0)}, ${names[1]} ${count(outer)}`}`;
+  const labelOf = ({ day, inner, outer }: DayBar) =>
+    `${dayName(day)}: ${outer === null ? "none" : `${names[0]} ${count(inner)}, ${names[1]} ${count(outer)}`}`;
   const bar = (x: string, name: string, value: number | null) => {
     const tall = (height * (value ?? 0)) / most;
     return (
@@ -46,7 +49,7 @@ export function DayChart({
         class="chart"
         height={above + height + below}
         role="img"
-        aria-label={rows.map(told).join("; ")}
+        aria-label={rows.map(labelOf).join("; ")}
       >
         {[0, most / 2, most].filter(Number.isInteger).map((value) => {
           const y = above + height * (1 - value / most);
@@ -62,7 +65,7 @@ export function DayChart({
           const isLast = place === rows.length - 1;
           return (
             <g key={row.day}>
-              <title>{told(row)}</title>
+              <title>{labelOf(row)}</title>
               {row.outer === null && (
                 <circle cx={`${axis + width * (place + 0.35)}%`} cy={above + height - 5} r={1.5} />
               )}

@@ -1,28 +1,37 @@
 import type { ComponentChildren } from "preact";
 import type { SharedWords, ShownMemory } from "../api-types.js";
 import type { Params } from "../place.js";
-import { MarkedWords, MemoryLink, When } from "./texts.js";
+import { MemoryLink } from "./layout.js";
+import { MarkedWords, When } from "./texts.js";
 
 /** Why a line of each part is shown. */
 const whyOfPart: Readonly<Record<string, string>> = {
-  ...{ profile: "always shown", notes: "note of the app, always shown", rest: "there was room" },
-  ...{ relevant: "fits", episodes: "episode that fits", related: "linked with one that fits" },
+  profile: "always shown",
+  notes: "note of the app, always shown",
+  rest: "there was room",
+  relevant: "fits",
+  episodes: "episode that fits",
+  related: "linked with one that fits",
 };
 
-const whoseWords: Readonly<Record<string, string>> = {
-  ...{
-    user: "said by the user",
-    assistant: "said by an agent",
-    worker: "worked out in the background",
-  },
-  ...{ operator: "vouched for by an operator", tool: "from a tool", document: "from a document" },
-  ...{ import: "imported", unknown: "written by code" },
+const originNames: Readonly<Record<string, string>> = {
+  user: "said by the user",
+  assistant: "said by an agent",
+  worker: "worked out in the background",
+  operator: "vouched for by an operator",
+  tool: "from a tool",
+  document: "from a document",
+  import: "imported",
+  unknown: "written by code",
 };
 
 /** What found a memory, by the signal that has a part in its score. */
 const foundBy = {
-  ...{ vector: "by meaning", sourceMessage: "by the message it was learned from" },
-  ...{ identifier: "by an identifier", date: "by its day", speaker: "by who said it" },
+  vector: "by meaning",
+  sourceMessage: "by the message it was learned from",
+  identifier: "by an identifier",
+  date: "by its day",
+  speaker: "by who said it",
 } as const;
 
 /** Names of signals that say more than the code's. */
@@ -47,7 +56,7 @@ function howItFits(parts: ShownMemory["scoreParts"], { question }: SharedWords):
 function scoreText({ score, scoreParts }: ShownMemory): string {
   if (score === null) return "";
   const parts = Object.entries(scoreParts ?? {}).map(
-    ([signal, part]) => `${signalNames[signal] ?? signal} ${part.toFixed(2)}`,
+    ([signal, part]) => `${signalNames[signal] ?? signal} ${(part ?? 0).toFixed(2)}`,
   );
   return ` · score ${score.toFixed(2)}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
@@ -59,22 +68,23 @@ function scoreText({ score, scoreParts }: ShownMemory): string {
 export function ShownLine({
   line,
   sign,
-  whose,
+  owner,
   words = noWords,
   children,
 }: {
-  readonly line: ShownMemory;
-  readonly sign: "added" | "updated" | "gone" | "kept";
-  readonly whose: Params;
-  readonly words?: SharedWords | undefined;
-  readonly children?: ComponentChildren;
+  line: ShownMemory;
+  sign: "added" | "updated" | "gone" | "kept";
+  /** @default the owner that is looked at */
+  owner?: Params;
+  words?: SharedWords;
+  children?: ComponentChildren;
 }) {
   const { id, part, text, createdAt, origin, scoreParts } = line;
   const isByWords = (scoreParts?.words ?? 0) > 0;
   const marked = isByWords ? words : { ...words, question: [] };
   return (
     <li class={sign}>
-      <MemoryLink id={id} whose={whose}>
+      <MemoryLink id={id} owner={owner}>
         {text === null ? "(removed since)" : <MarkedWords text={text} words={marked} />}
       </MemoryLink>
       <p class="faint">
@@ -85,21 +95,16 @@ export function ShownLine({
               {howItFits(scoreParts, words)}
             </strong>
             {scoreText(line)}
-            {createdAt !== null && (
+            {createdAt && (
               <>
                 {" · "}
                 <When at={createdAt} />
               </>
             )}
-            {origin !== null && ` · ${whoseWords[origin] ?? origin}`}
+            {origin && ` · ${originNames[origin] ?? origin}`}
           </>
         )}
-        {words.answer.length > 0 && (
-          <>
-            {" · "}
-            in the answer: {words.answer.slice(0, 5).join(", ")}
-          </>
-        )}
+        {words.answer.length > 0 && ` · in the answer: ${words.answer.slice(0, 5).join(", ")}`}
       </p>
     </li>
   );

@@ -1,28 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { go, type Place, whoseOf } from "../place.js";
+import { go, useHere } from "../place.js";
 
-/**
- * A search box and filters, on a phone behind a button; they become the place, and what is typed
- * stays in them whatever the answer is.
- */
-export function Filters({
-  place,
-  search: { name, value, label },
-  does = "Search",
-  children,
-}: Readonly<{
-  place: Place;
-  search: { readonly name: string; readonly value: string; readonly label: string };
-  does?: string;
-  children: ComponentChildren;
-}>) {
-  const [isOpen, setOpen] = useState(false);
+/** A form whose fields become the place; what is typed stays in them whatever the answer is. */
+export function PlaceForm({ children }: { children: ComponentChildren }) {
+  const { view, owner } = useHere();
   const apply = (form: HTMLFormElement) => {
-    const given = Object.fromEntries(
-      [...new FormData(form)].map(([field, filled]) => [field, String(filled).trim()]),
-    );
-    go({ ...place, params: { ...whoseOf(place.params), ...given } });
+    const fields = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]);
+    go(view, { ...owner, ...Object.fromEntries(fields) });
   };
   return (
     <form
@@ -32,14 +17,29 @@ export function Filters({
         event.preventDefault();
         apply(event.currentTarget);
       }}
-      onChange={(event) => {
-        if (
-          event.target instanceof HTMLSelectElement ||
-          (event.target as HTMLInputElement).type === "date"
-        )
-          apply(event.currentTarget);
+      onChange={({ target, currentTarget }) => {
+        if ((target as HTMLElement).matches("select, input[type=date]")) apply(currentTarget);
       }}
     >
+      {children}
+    </form>
+  );
+}
+
+/** A search box and filters, on a phone behind a button. */
+export function Filters({
+  search: { name, label },
+  does = "Search",
+  children,
+}: {
+  search: { name: string; label: string };
+  does?: string;
+  children: ComponentChildren;
+}) {
+  const value = useHere().params[name] ?? "";
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <PlaceForm>
       <input
         class="search"
         name={name}
@@ -57,20 +57,21 @@ export function Filters({
         Filters
       </button>
       <div class={isOpen ? "fields open" : "fields"}>{children}</div>
-    </form>
+    </PlaceForm>
   );
 }
 
-/** A field of a filter. */
-export function Field(
-  field: Readonly<{
-    label: string;
-    name: string;
-    value: string;
-    type?: "text" | "date" | "number";
-  }>,
-) {
-  const { label, name, value, type = "text" } = field;
+/** A field of a filter: the param `name`. */
+export function Field({
+  label,
+  name,
+  type = "text",
+}: {
+  label: string;
+  name: string;
+  type?: "text" | "date" | "number";
+}) {
+  const value = useHere().params[name] ?? "";
   return (
     <label>
       {label}
@@ -85,19 +86,23 @@ export function Field(
   );
 }
 
-/** One of some words. */
-export function Choice(choice: {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly words: readonly string[];
+/** One of some words; the first where the param `name` is missing. */
+export function Choice({
+  name,
+  label,
+  words,
+}: {
+  name: string;
+  label: string;
+  words: readonly string[];
 }) {
+  const chosen = useHere().params[name] ?? words[0];
   return (
     <label>
-      {choice.label}
-      <select name={choice.name}>
-        {choice.words.map((word) => (
-          <option key={word} value={word} selected={word === choice.value}>
+      {label}
+      <select name={name}>
+        {words.map((word) => (
+          <option key={word} value={word} selected={word === chosen}>
             {word.replaceAll("_", " ") || "all"}
           </option>
         ))}

@@ -1,35 +1,24 @@
-import { ask, path } from "../api.js";
-import type { Message, TurnCost } from "../api-types.js";
+import type { TurnCost } from "../api-types.js";
 import { type InView, type LookedAt, type PromptPart, promptOf } from "../in-view.js";
-import { type Params, whoseOf } from "../place.js";
-import { Answer, useAsked } from "./asked.js";
+import { useHere } from "../place.js";
 import { Bar } from "./bar.js";
 import { ShownLine } from "./delta.js";
+import { Rows } from "./layout.js";
+import { QueryResult, useAnswer } from "./query.js";
 import { count, counted, Words } from "./texts.js";
 
 /** Messages whose sizes are added up. */
 const mostMessages = 1_000;
 
-/**
- * The whole prompt in its order, with tokens by part, and how much of it a provider's cache had.
- */
-export function Prompt({ view, cost, summary, params }: LookedAt & { readonly view: InView }) {
+/** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
+export function Prompt({ view, cost, summary }: LookedAt & { view: InView }) {
+  const { thread = "" } = useHere().params;
   const first = view.opening.firstSeq ?? 0;
   const limit = Math.min(mostMessages, view.turn.seq - first + 1);
-  const asked = useAsked(
-    (signal) => {
-      const call = {
-        whose: whoseOf(params),
-        signal,
-        query: { after: first - 1, limit, mostCharacters: 1 },
-      };
-      return ask<{ readonly messages: readonly Message[] }>(
-        path`threads/${params.thread ?? ""}/messages`,
-        call,
-      );
-    },
-    [first, view.turn.seq],
-  );
+  const said = useAnswer("/threads/:threadId/messages", {
+    ids: { threadId: thread },
+    query: { after: first - 1, limit, mostCharacters: 1 },
+  });
   return (
     <section aria-label="The whole prompt">
       <h2>
@@ -42,20 +31,14 @@ export function Prompt({ view, cost, summary, params }: LookedAt & { readonly vi
           </span>
         )}
       </h2>
-      <Answer asked={asked}>
-        {({ messages }) => (
-          <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} params={params} />
-        )}
-      </Answer>
+      <QueryResult query={said}>
+        {({ messages }) => <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} />}
+      </QueryResult>
     </section>
   );
 }
 
-function Parts({
-  parts,
-  cost,
-  params,
-}: Readonly<{ parts: readonly PromptPart[]; cost: TurnCost | undefined; params: Params }>) {
+function Parts({ parts, cost }: { parts: readonly PromptPart[]; cost: TurnCost | undefined }) {
   const whole = parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) || 1;
   const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
   const share =
@@ -88,11 +71,9 @@ function Parts({
                   <Words text={text} />
                 </p>
               )}
-              <ul class="delta">
-                {lines.map((line) => (
-                  <ShownLine key={line.id} line={line} sign="kept" whose={whoseOf(params)} />
-                ))}
-              </ul>
+              <Rows kind="delta" rows={lines}>
+                {(line) => <ShownLine key={line.id} line={line} sign="kept" />}
+              </Rows>
             </details>
           </li>
         ))}

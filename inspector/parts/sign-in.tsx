@@ -2,10 +2,10 @@ import { useRef } from "preact/hooks";
 import { exchangeToken, keepToken } from "../api.js";
 
 /**
- * Takes a token, or the address that `mnemograph inspect` prints. No form: it also stands within
+ * Takes a token, or the address that `mnemograph inspect` prints. No form: it is also within
  * forms, which keep their words.
  */
-export function SignIn({ again }: Readonly<{ again?: (() => void) | undefined }>) {
+export function SignIn({ again }: { again?: (() => void) | undefined }) {
   const field = useRef<HTMLInputElement>(null);
   const signIn = async () => {
     const given = field.current?.value.trim() ?? "";

@@ -10,7 +10,7 @@ const fence = /^\s*(?:```|~~~)/;
 const tableRow = /^\s*\|/;
 
 /** What was said, with code between fences and tables in a fixed font. */
-export function Spoken({ text, most }: Readonly<{ text: string; most: number }>) {
+export function Spoken({ text, most }: { text: string; most: number }) {
   const passages = passagesOf(text);
   if (passages.every(({ isCode }) => !isCode)) return <Words text={text} most={most} />;
   return (

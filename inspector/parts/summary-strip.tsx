@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Summary } from "../api-types.js";
-import { count, Difference, Tag, toneOf, When, Words } from "./texts.js";
+import { count, Difference, Tag, When, Words } from "./texts.js";
 
 /** Versions that the strip draws; older ones are reached from the oldest of them. */
 export const stripVersions = 40;
@@ -12,7 +12,10 @@ export const stripVersions = 40;
 export function SummaryStrip({
   summaries,
   messages,
-}: Readonly<{ summaries: readonly Summary[]; messages: number }>) {
+}: {
+  summaries: readonly Summary[];
+  messages: number;
+}) {
   const [chosen, setChosen] = useState<number | null>(null);
   const inUse = summaries.findLast(({ status }) => status === "completed");
   if (summaries.length === 0) return null;
@@ -56,19 +59,22 @@ function Version({
   summary,
   base,
   isInUse,
-}: Readonly<{ summary: Summary; base: Summary | undefined; isInUse: boolean }>) {
+}: {
+  summary: Summary;
+  base: Summary | undefined;
+  isInUse: boolean;
+}) {
   const { id, status, startSeq, endSeq, text, error, generationTimeMs, createdAt } = summary;
   return (
     <div class="card version" tabIndex={0} role="region" aria-label={`Version ${id}`}>
       <h3>
-        Version {id}{" "}
-        {isInUse ? <Tag of="in use" tone="good" /> : <Tag of={status} tone={toneOf(status)} />}{" "}
+        Version {id} <Tag of={isInUse ? "in use" : status} />{" "}
         <span class="faint">
           messages {count(startSeq)} to {count(endSeq)} · <When at={createdAt} />
           {generationTimeMs !== null && ` in ${count(generationTimeMs)} ms`}
         </span>
       </h3>
-      {error !== null && (
+      {error && (
         <p class="trouble">
           <Words text={error} />
         </p>
@@ -79,7 +85,7 @@ function Version({
           <Difference before={base.text} after={text} />
         </details>
       )}
-      {text !== null && (
+      {text && (
         <details open={base?.text == null}>
           <summary>The whole text</summary>
           <p class="text" dir="auto">

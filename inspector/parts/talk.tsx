@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, path } from "../api.js";
+import { ask } from "../api.js";
 import type { Message } from "../api-types.js";
-import { hrefOf, type Place, whoseOf } from "../place.js";
+import { hrefOf, useHere } from "../place.js";
 import { MessageActions } from "./message-actions.js";
 import { Spoken } from "./spoken.js";
 import { count, Tag, When } from "./texts.js";
@@ -30,29 +30,24 @@ export function turnsOf(messages: readonly Message[]): readonly Turn[] {
 /** What was said in a turn; a click or Enter shows beside it what the model was shown. */
 export function TurnOfTalk({
   turn: { seq, messages },
-  place,
   mark,
   isSelected,
-  again,
   children,
 }: {
-  readonly turn: Turn;
-  readonly place: Place;
+  turn: Turn;
   /** What its line says besides when it was. */
-  readonly mark: string;
-  readonly isSelected: boolean;
-  /** Reads the talk again after a change. */
-  readonly again: () => void;
-  readonly children?: preact.ComponentChildren;
+  mark: string;
+  isSelected: boolean;
+  children?: preact.ComponentChildren;
 }) {
   const article = useRef<HTMLElement>(null);
-  const { at, around } = place.params;
+  const { view, params } = useHere();
   // Where the talk scrolls by itself, its last turn is selected from the start.
-  const isSought = isSelected && (at !== undefined || children === false);
+  const isSought = isSelected && (params.at !== undefined || children === false);
   useEffect(() => {
     if (isSought) article.current?.scrollIntoView({ block: "nearest" });
   }, [isSought]);
-  const href = hrefOf({ ...place, params: { ...place.params, at: String(seq) } });
+  const href = hrefOf(view, { ...params, at: String(seq) });
   // Going back leads out of the conversation, not through its turns.
   const select = () => location.replace(href);
   return (
@@ -74,9 +69,8 @@ export function TurnOfTalk({
         <Said
           key={message.seq}
           message={message}
-          place={place}
-          isPointed={String(message.seq) === around}
-          again={isSelected ? again : undefined}
+          isPointed={String(message.seq) === params.around}
+          hasActions={isSelected}
         />
       ))}
       {children}
@@ -88,28 +82,26 @@ const calling = /^\[calls (\S+) (.*)\]$/;
 
 function Said({
   message,
-  place,
   isPointed,
-  again,
-}: Readonly<{
+  hasActions,
+}: {
   message: Message;
-  place: Place;
   isPointed: boolean;
-  again: (() => void) | undefined;
-}>) {
+  hasActions: boolean;
+}) {
+  const { owner, params } = useHere();
   const { seq, role, actor, text, characters } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
-    const call = { whose: whoseOf(place.params), query: { limit: 1, after: seq - 1 } };
-    const { messages } = await ask<{ readonly messages: readonly Message[] }>(
-      path`threads/${place.params.thread ?? ""}/messages`,
-      call,
-    );
+    const { messages } = await ask("/threads/:threadId/messages", {
+      ids: { threadId: params.thread ?? "" },
+      owner,
+      query: { limit: 1, after: seq - 1 },
+    });
     setWhole(messages[0]?.text ?? "");
   };
   const lines = (whole ?? text).split("\n");
-  const calls =
-    role === "assistant" ? lines.flatMap((line) => calling.exec(line) ?? []).length / 3 : 0;
+  const calls = role === "assistant" ? lines.filter((line) => calling.test(line)).length : 0;
   const spoken = lines.slice(0, lines.length - calls).join("\n");
   const words = (
     <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
@@ -124,7 +116,7 @@ function Said({
     >
       {(actor !== null || isPointed) && (
         <p class="faint">
-          <bdi>{actor}</bdi> {isPointed && <Tag of="found" tone="waiting" />}
+          <bdi>{actor}</bdi> {isPointed && <Tag of="found" />}
         </p>
       )}
       {role === "tool" ? (
@@ -151,8 +143,8 @@ function Said({
           Show all {count(characters)} characters
         </button>
       )}
-      {again && (role === "user" || role === "assistant") && (
-        <MessageActions message={message} text={spoken} place={place} again={again} />
+      {hasActions && (role === "user" || role === "assistant") && (
+        <MessageActions message={message} text={spoken} />
       )}
     </div>
   );

@@ -1,8 +1,6 @@
 import { diffLines, diffWordsWithSpace } from "diff";
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { SharedWords } from "../api-types.js";
-import { hrefOf, type Params } from "../place.js";
 
 /** Longest text that is compared word by word; longer ones are compared by lines. */
 const mostWordCharacters = 20_000;
@@ -11,7 +9,7 @@ const unspaced =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Khmer}\\p{Script=Lao}\\p{Script=Myanmar}";
 
 /** What somebody wrote, in whatever script: never more than text. */
-export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: number }>) {
+export function Words({ text, most = 2_000 }: { text: string; most?: number }) {
   const [all, setAll] = useState(false);
   const shown = all ? text : text.slice(0, most);
   return (
@@ -26,45 +24,23 @@ export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: nu
   );
 }
 
-/** A text with the words marked that begin with one of `beginnings`, in small letters. */
-export function Marked({
+/** A text with all that `pattern` captures marked. */
+function Marks({
   text,
-  beginnings,
-}: Readonly<{ text: string; beginnings: readonly string[] }>) {
-  const parts = beginnings.length === 0 ? [text] : text.split(/([\p{L}\p{N}]+)/u);
-  const isMarked = (word: string) =>
-    beginnings.some((beginning) => word.toLowerCase().startsWith(beginning));
+  pattern,
+  kindOf,
+}: {
+  text: string;
+  pattern: RegExp;
+  kindOf?: (word: string) => string | undefined;
+}) {
   return (
     <bdi>
-      {parts.map((part, place) =>
-        place % 2 === 1 && isMarked(part) ? <mark key={`${place}`}>{part}</mark> : part,
-      )}
-    </bdi>
-  );
-}
-
-/** A text with whole words marked, as the server found them: in a question, or in an answer alone. */
-export function MarkedWords({ text, words }: Readonly<{ text: string; words: SharedWords }>) {
-  const asked = new Set(words.question);
-  const all = [...new Set([...words.question, ...words.answer])].sort(
-    (one, two) => two.length - one.length,
-  );
-  if (all.length === 0) return <bdi>{text}</bdi>;
-  const within = all.map((word) => word.replace(/[.\\]/g, "\\$&")).join("|");
-  // Scripts without spaces have no ends of words.
-  const parts = text.split(
-    new RegExp(
-      `((?<![\\p{L}\\p{N}](?<![${unspaced}]))(?:${within})(?![\\p{L}\\p{N}](?<![${unspaced}])))`,
-      "u",
-    ),
-  );
-  return (
-    <bdi>
-      {parts.map((part, place) =>
+      {text.split(pattern).map((part, place) =>
         place % 2 === 0 ? (
           part
         ) : (
-          <mark key={`${place}`} class={asked.has(part) ? undefined : "answered"}>
+          <mark key={`${place}`} class={kindOf?.(part)}>
             {part}
           </mark>
         ),
@@ -73,13 +49,32 @@ export function MarkedWords({ text, words }: Readonly<{ text: string; words: Sha
   );
 }
 
+/** A text with the words marked that begin with one of `beginnings`, in small letters. */
+export function Marked({ text, beginnings }: { text: string; beginnings: readonly string[] }) {
+  if (beginnings.length === 0) return <bdi>{text}</bdi>;
+  const word = `(?<![\\p{L}\\p{N}])(?:${beginnings.join("|")})[\\p{L}\\p{N}]*`;
+  return <Marks text={text} pattern={new RegExp(`(${word})`, "iu")} />;
+}
+
+/** A text with whole words marked, as the server found them: in a question, or in an answer alone. */
+export function MarkedWords({ text, words }: { text: string; words: SharedWords }) {
+  const all = [...new Set([...words.question, ...words.answer])];
+  if (all.length === 0) return <bdi>{text}</bdi>;
+  const longestFirst = all.sort((one, two) => two.length - one.length);
+  const within = longestFirst.map((word) => word.replace(/[.\\]/g, "\\$&")).join("|");
+  // Scripts without spaces have no ends of words.
+  const word = `(?<![\\p{L}\\p{N}](?<![${unspaced}]))(?:${within})(?![\\p{L}\\p{N}](?<![${unspaced}]))`;
+  const kindOf = (found: string) => (words.question.includes(found) ? undefined : "answered");
+  return <Marks text={text} pattern={new RegExp(`(${word})`, "u")} kindOf={kindOf} />;
+}
+
 /** Words of a search, as `Marked` takes them. */
 export function wordsOf(search = ""): readonly string[] {
   return search.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
 }
 
 /** How a text became another. */
-export function Difference({ before, after }: Readonly<{ before: string; after: string }>) {
+export function Difference({ before, after }: { before: string; after: string }) {
   const byWords = before.length + after.length <= mostWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (
@@ -128,10 +123,7 @@ function inWords(date: Date): string {
 }
 
 /** A time in words, with the time of day if asked; exactly, with its zone, when pointed at. */
-export function When({
-  at,
-  withTime = false,
-}: Readonly<{ at: string | null; withTime?: boolean }>) {
+export function When({ at, withTime = false }: { at: string | null; withTime?: boolean }) {
   if (at === null) return <span class="faint">never</span>;
   const date = new Date(at);
   return (
@@ -142,44 +134,19 @@ export function When({
   );
 }
 
-/** A link to a memory. */
-export function MemoryLink({
-  id,
-  whose,
-  text = id.slice(0, 8),
-  children = <bdi>{text}</bdi>,
-}: Readonly<{ id: string; whose: Params; text?: string; children?: ComponentChildren }>) {
-  return <a href={hrefOf({ view: "memory", params: { ...whose, id } })}>{children}</a>;
-}
+const tones: Readonly<Record<string, readonly string[]>> = {
+  good: ["active", "approved", "completed", "created", "done", "in use", "pinned"],
+  bad: ["failed", "quarantined", "refused"],
+  waiting: ["pending", "processing", "running", "waiting", "due again", "found"],
+};
 
-/** A label of a few letters: a state, a kind. */
-export function Tag({ of, tone = "plain" }: Readonly<{ of: string; tone?: string }>) {
-  return <span class={`tag ${tone}`}>{of.replaceAll("_", " ")}</span>;
+/** A label of a few letters: a state, a kind. Its tone is that of its words unless it is given. */
+export function Tag({ of, tone }: { of: string; tone?: string }) {
+  const own = Object.keys(tones).find((each) => tones[each]?.includes(of));
+  return <span class={`tag ${tone ?? own ?? "plain"}`}>{of.replaceAll("_", " ")}</span>;
 }
 
 /** A name of code for people: "consent-expiry" as "Consent expiry". */
 export function titleOf(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll(/[-_]/g, " ");
-}
-
-/** The tone of a memory's or a job's state. */
-export function toneOf(state: string): string {
-  if (["active", "completed", "approved"].includes(state)) return "good";
-  if (["failed", "quarantined", "refused"].includes(state)) return "bad";
-  return ["pending", "processing", "running", "waiting"].includes(state) ? "waiting" : "plain";
-}
-
-/** A view's title, with what can be done beside it. */
-export function Head({
-  title,
-  children,
-}: Readonly<{ title: string; children?: ComponentChildren }>) {
-  return (
-    <div class="head">
-      <h1 title={title}>
-        <bdi>{title}</bdi>
-      </h1>
-      {children}
-    </div>
-  );
 }

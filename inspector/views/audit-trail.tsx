@@ -1,44 +1,44 @@
-import { ask, path } from "../api.js";
+import { ask } from "../api.js";
 import type { HistoryEntry, Memory } from "../api-types.js";
-import { useAskFirst } from "../parts/ask-first.js";
+import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
+import { Card } from "../parts/layout.js";
 import { count, Difference, Tag, When, Words } from "../parts/texts.js";
-import type { Params } from "../place.js";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { useHere } from "../place.js";
 
 /** Who changed what in a memory, newest first, with what became different. */
 export function AuditTrail({
   memory,
   events,
-  whose,
-  again,
-}: Readonly<{
+}: {
   memory: Memory;
   events: readonly HistoryEntry[];
-  whose: Params;
-  again: () => void;
-}>) {
-  const { ask: askFirst, dialog } = useAskFirst(again);
-  const revert = ({ id: to, at }: HistoryEntry) =>
-    askFirst({
-      ...{ title: "Revert to what it was then", does: "Revert" },
-      about: (
-        <>
-          <p>
-            It gets the content that it had after the entry of <When at={at} />, and becomes active.
-          </p>
-          <ForgetRequests memories={[memory]} />
-        </>
-      ),
-      act: (reason) =>
-        ask(path`memories/${memory.id}/revert`, {
-          ...{ method: "POST", whose, revision: memory.revision, body: { to, reason } },
-        }),
-    });
+}) {
+  const { owner } = useHere();
+  const revertTo = ({ id: to, at }: HistoryEntry): Change => ({
+    title: "Revert to what it was then",
+    opens: "Revert to this",
+    does: "Revert",
+    about: (
+      <>
+        <p>
+          It gets the content that it had after the entry of <When at={at} />, and becomes active.
+        </p>
+        <ForgetRequests memories={[memory]} />
+      </>
+    ),
+    act: (reason) =>
+      ask("/memories/:id/revert", {
+        method: "post",
+        ids: { id: memory.id },
+        owner,
+        revision: memory.revision,
+        body: { to, reason },
+      }),
+  });
+  const hasText = (entry: HistoryEntry) => typeof fieldsOf(entry.new).text === "string";
   return (
-    <section class="card">
-      <h2>Audit trail</h2>
+    <Card title="Audit trail">
       <ol class="rows">
         {events.map((entry, place) => (
           <li key={entry.id}>
@@ -49,36 +49,34 @@ export function AuditTrail({
               </span>
             </p>
             <Entry entry={entry} />
-            {place > 0 &&
-              typeof (entry.new as Fields | null)?.text === "string" &&
-              memory.state !== "quarantined" && (
-                <button type="button" class="plain" onClick={() => revert(entry)}>
-                  Revert to this
-                </button>
-              )}
+            {place > 0 && hasText(entry) && memory.state !== "quarantined" && (
+              <ChangeButtons kind="plain" changes={[revertTo(entry)]} />
+            )}
           </li>
         ))}
       </ol>
-      {dialog}
-    </section>
+    </Card>
   );
 }
 
+/** The fields of a memory that an entry of its history has. */
+const fieldsOf = (state: unknown) => (state ?? {}) as Readonly<Record<string, unknown>>;
+
 /** Whether a field became different, and is not just empty. */
-function isTold(before: unknown, after: unknown): boolean {
+function isReported(before: unknown, after: unknown): boolean {
   if (JSON.stringify(before) === JSON.stringify(after) || after === null) return false;
-  return before !== undefined || !(after === false || ["[]", "{}"].includes(JSON.stringify(after)));
+  return before !== undefined || !["false", "[]", "{}"].includes(JSON.stringify(after));
 }
 
-function Entry({ entry }: Readonly<{ entry: HistoryEntry }>) {
-  const was = (entry.old ?? {}) as Fields;
-  const { reason, evidence, ...now } = (entry.new ?? {}) as Fields;
-  const changed = Object.keys(now).filter((name) => isTold(was[name], now[name]));
-  const { quote } = (evidence ?? {}) as { readonly quote?: string };
+function Entry({ entry }: { entry: HistoryEntry }) {
+  const was = fieldsOf(entry.old);
+  const { reason, evidence, ...now } = fieldsOf(entry.new);
+  const changed = Object.keys(now).filter((name) => isReported(was[name], now[name]));
+  const { quote } = fieldsOf(evidence);
   return (
     <>
       {typeof reason === "string" && <p dir="auto">{reason}</p>}
-      {quote !== undefined && <blockquote dir="auto">{quote}</blockquote>}
+      {typeof quote === "string" && <blockquote dir="auto">{quote}</blockquote>}
       <ul class="lines">
         {changed.map((name) => (
           <li key={name}>
@@ -90,7 +88,7 @@ function Entry({ entry }: Readonly<{ entry: HistoryEntry }>) {
   );
 }
 
-function Became({ before, after }: Readonly<{ before: unknown; after: unknown }>) {
+function Became({ before, after }: { before: unknown; after: unknown }) {
   if (typeof before === "string" && typeof after === "string")
     return <Difference before={before} after={after} />;
   if (typeof after === "string") return <Words text={after} most={500} />;

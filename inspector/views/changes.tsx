@@ -1,10 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { ask } from "../api.js";
-import type { Change } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
-import { Head, MemoryLink, Tag, When } from "../parts/texts.js";
-import { type Params, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { MemoryLink, Page } from "../parts/layout.js";
+import { type Ask, QueryResult, useQuery } from "../parts/query.js";
+import { Tag, When } from "../parts/texts.js";
 
 /** Changes that are shown. */
 const mostChanges = 100;
@@ -12,44 +9,37 @@ const mostChanges = 100;
 const askEveryMs = 2_000;
 
 /** What changes in somebody's memory, while one looks. */
-export function ChangesView({ place }: ViewProps) {
-  const whose = whoseOf(place.params);
-  const asked = useAsked((signal) => readChanges(whose, signal), [whose]);
+export function ChangesView() {
+  const latest = useQuery(readChanges);
   useEffect(() => {
-    const timer = setInterval(asked.again, askEveryMs);
+    const timer = setInterval(latest.again, askEveryMs);
     return () => clearInterval(timer);
   }, []);
   return (
-    <section class="narrow" aria-label="Changes">
-      <Head title="Changes">
-        <span class="faint">as they come</span>
-      </Head>
-      <Answer asked={asked}>
+    <Page title="Changes" beside={<span class="faint">as they come</span>} isNarrow>
+      <QueryResult query={latest}>
         {(changes) => (
           <ol class="rows card" aria-live="polite" aria-relevant="additions">
             {changes.map(({ rev, event, memoryId, line, at }) => (
               <li key={rev}>
-                <MemoryLink id={memoryId} whose={whose} text={line} />
+                <MemoryLink id={memoryId}>{line}</MemoryLink>
                 <p class="faint">
-                  <Tag of={event} tone={event === "created" ? "good" : "plain"} /> <When at={at} />{" "}
-                  · change {rev}
+                  <Tag of={event} /> <When at={at} /> · change {rev}
                 </p>
               </li>
             ))}
             {changes.length === 0 && <li class="note">Nothing has changed yet.</li>}
           </ol>
         )}
-      </Answer>
-    </section>
+      </QueryResult>
+    </Page>
   );
 }
 
 /** The latest changes, newest first. */
-async function readChanges(whose: Params, signal: AbortSignal): Promise<readonly Change[]> {
-  const read = (since: number, limit: number) =>
-    ask<{ readonly revision: number; readonly changes: readonly Change[] }>("changes", {
-      ...{ whose, signal, query: { since, limit } },
-    });
-  const { revision } = await read(0, 1);
-  return [...(await read(Math.max(0, revision - mostChanges), mostChanges)).changes].reverse();
+async function readChanges(ask: Ask) {
+  const { revision } = await ask("/changes", { query: { since: 0, limit: 1 } });
+  const since = Math.max(0, revision - mostChanges);
+  const { changes } = await ask("/changes", { query: { since, limit: mostChanges } });
+  return changes.reverse();
 }

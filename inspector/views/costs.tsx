@@ -1,9 +1,8 @@
-import { ask } from "../api.js";
-import type { Cost, Stats } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
-import { count, Head, titleOf } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import type { Cost } from "../api-types.js";
+import { Card, NumberTable, Page, Tiles } from "../parts/layout.js";
+import { type Ask, QueryResult, useQuery } from "../parts/query.js";
+import { count, titleOf } from "../parts/texts.js";
+import { hrefOf, paramsOf, scopeName, useHere } from "../place.js";
 
 /** Days that can be looked at; the second is shown first. */
 const spans = { "1": "Today", "7": "7 days", "30": "30 days" } as const;
@@ -12,43 +11,44 @@ const spans = { "1": "Today", "7": "7 days", "30": "30 days" } as const;
 const mostRows = 20;
 
 /** What memory's own calls of models took: by kind of work, by app and by user. */
-export function Costs({ place, isOperator }: ViewProps) {
-  const whose = whoseOf(place.params);
-  const { days = "7" } = place.params;
-  const asked = useAsked((signal) => readCosts(whose, days, signal), [whose, days]);
+export function Costs() {
+  const { owner, params, isOperator } = useHere();
+  const { days = "7" } = params;
+  const costs = useQuery((ask) => readCosts(days, ask), [days]);
   return (
-    <section aria-label="Cost">
-      <Head title="Cost">
+    <Page
+      title="Cost"
+      beside={
         <nav class="buttons" aria-label="Days">
           {Object.entries(spans).map(([span, name]) => (
             <a
               key={span}
               class="choice"
-              href={hrefOf({ view: "costs", params: { ...whose, days: span } })}
+              href={hrefOf("costs", { ...owner, days: span })}
               aria-current={span === days ? "true" : undefined}
             >
               {name}
             </a>
           ))}
         </nav>
-      </Head>
-      <Answer asked={asked}>
+      }
+    >
+      <QueryResult query={costs}>
         {({ kinds, apps, users, energy }) => (
           <>
-            <Together kinds={kinds} />
+            <Tiles
+              tiles={[
+                ["Tokens in", sumOf(kinds, "inputTokens")],
+                ["Tokens out", sumOf(kinds, "outputTokens")],
+                ["Calls", sumOf(kinds, "calls")],
+                ["Units of energy", sumOf(kinds, "units")],
+              ]}
+            />
             <div class="split">
-              <CostTable
-                title="By kind of work"
-                rows={kinds}
-                nameOfRow={({ kind = "" }) => titleOf(kind)}
-              />
+              <CostTable title="By kind of work" rows={kinds} />
               <div>
-                {isOperator && (
-                  <CostTable title="By app" rows={apps} nameOfRow={ownerName} days={days} />
-                )}
-                {isOperator && (
-                  <CostTable title="By user" rows={users} nameOfRow={ownerName} days={days} />
-                )}
+                {isOperator && <CostTable title="By app" rows={apps} />}
+                {isOperator && <CostTable title="By user" rows={users} />}
               </div>
             </div>
             <p class="faint">
@@ -60,101 +60,57 @@ export function Costs({ place, isOperator }: ViewProps) {
             </p>
           </>
         )}
-      </Answer>
-    </section>
+      </QueryResult>
+    </Page>
   );
 }
 
-async function readCosts(whose: Params, days: string, signal: AbortSignal) {
-  const costsBy = async (by: "kind" | "app" | "user") => {
-    const query = { by, days, limit: by === "kind" ? undefined : mostRows };
-    const call = { whose, signal, query };
-    return (await ask<{ readonly costs: readonly Cost[] }>("costs", call)).costs;
-  };
-  const stats = ask<Stats>("stats", { whose, signal, query: { days: 1 } });
-  const [kinds, apps, users] = await Promise.all([
-    costsBy("kind"),
-    costsBy("app"),
-    costsBy("user"),
+async function readCosts(days: string, ask: Ask) {
+  const [{ costs: kinds }, { costs: apps }, { costs: users }, { energy }] = await Promise.all([
+    ask("/costs", { query: { by: "kind", days } }),
+    ask("/costs", { query: { by: "app", days, limit: mostRows } }),
+    ask("/costs", { query: { by: "user", days, limit: mostRows } }),
+    ask("/stats", { query: { days: 1 } }),
   ]);
-  return { kinds, apps, users, energy: (await stats).energy };
+  return { kinds, apps, users, energy };
 }
 
-const ownerName = ({ scope = {} }: Cost) =>
-  nameOf(paramsOf(scope)) || "none, or somebody who was forgotten";
-
-function sumOf(rows: readonly Cost[], of: "calls" | "inputTokens" | "outputTokens" | "units") {
-  return rows.reduce((sum, row) => sum + row[of], 0);
+function sumOf(
+  rows: readonly Cost[],
+  field: "calls" | "inputTokens" | "outputTokens" | "units",
+): string {
+  return count(rows.reduce((sum, row) => sum + row[field], 0));
 }
 
-function Together({ kinds }: Readonly<{ kinds: readonly Cost[] }>) {
-  const tiles = [
-    ["Tokens in", sumOf(kinds, "inputTokens")],
-    ["Tokens out", sumOf(kinds, "outputTokens")],
-    ["Calls", sumOf(kinds, "calls")],
-    ["Units of energy", sumOf(kinds, "units")],
-  ] as const;
+function CostTable({ title, rows }: { title: string; rows: readonly Cost[] }) {
   return (
-    <dl class="tiles">
-      {tiles.map(([name, sum]) => (
-        <div key={name} class="card">
-          <dt>{name}</dt>
-          <dd class="figure">{count(sum)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function CostTable({
-  title,
-  rows,
-  nameOfRow,
-  days,
-}: Readonly<{
-  title: string;
-  rows: readonly Cost[];
-  nameOfRow: (row: Cost) => string;
-  /** Where a row's name leads to its own costs. */
-  days?: string;
-}>) {
-  return (
-    <section class="card">
-      <h2>{title}</h2>
+    <Card title={title}>
       {rows.length === 0 && <p class="note">No call in this time.</p>}
       {rows.length > 0 && (
-        <table class="costs">
-          <thead>
-            <tr>
-              <th scope="col">{title}</th>
-              <th scope="col">tokens in</th>
-              <th scope="col">out</th>
-              <th scope="col">calls</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => {
-              const owner = row.scope && paramsOf(row.scope);
-              return (
-                <tr key={nameOfRow(row)}>
-                  <th scope="row">
-                    {days !== undefined && owner && nameOf(owner) !== "" ? (
-                      <a href={hrefOf({ view: "costs", params: { ...owner, days } })}>
-                        <bdi>{nameOfRow(row)}</bdi>
-                      </a>
-                    ) : (
-                      nameOfRow(row)
-                    )}
-                  </th>
-                  <td class="number">{count(row.inputTokens)}</td>
-                  <td class="number">{count(row.outputTokens)}</td>
-                  <td class="number">{count(row.calls)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+        <NumberTable
+          kind="costs"
+          head={[title, "tokens in", "out", "calls"]}
+          rows={rows.map((row) => [
+            <CostName key="name" row={row} />,
+            row.inputTokens,
+            row.outputTokens,
+            row.calls,
+          ])}
+        />
       )}
-    </section>
+    </Card>
+  );
+}
+
+/** A kind of work; or an app or a user, as a link to its own costs. */
+function CostName({ row: { kind, scope = {} } }: { row: Cost }) {
+  const { days = "7" } = useHere().params;
+  if (kind !== undefined) return titleOf(kind);
+  const name = scopeName(scope);
+  if (name === "") return "none, or somebody who was forgotten";
+  return (
+    <a href={hrefOf("costs", { ...paramsOf(scope), days })}>
+      <bdi>{name}</bdi>
+    </a>
   );
 }

@@ -1,70 +1,53 @@
 import { useState } from "preact/hooks";
-import { ask, send } from "../api.js";
+import { ask } from "../api.js";
 import type { Forgotten } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
-import { Trouble } from "../parts/asked.js";
 import { Counts } from "../parts/counts.js";
-import { saveFile } from "../parts/save-file.js";
-import { counted, Head } from "../parts/texts.js";
-import { type Params, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { DownloadButton } from "../parts/download-button.js";
+import { Card, Page } from "../parts/layout.js";
+import { ErrorNotice } from "../parts/query.js";
+import { counted } from "../parts/texts.js";
+import { type Params, useHere } from "../place.js";
 
 /** All that is kept of somebody: as a file, and gone for good. */
-export function ExportAndDelete({ place }: ViewProps) {
-  const whose = whoseOf(place.params);
-  const name = whose.user ?? whose.app ?? "me";
+export function ExportAndDelete() {
+  const { owner } = useHere();
+  const name = owner.user ?? owner.app ?? "me";
   return (
-    <section class="narrow" aria-label="Export and delete">
-      <Head title="Export & delete" />
-      <Export whose={whose} name={name} />
-      <Delete key={JSON.stringify(whose)} whose={whose} name={name} />
-    </section>
+    <Page title="Export & delete" isNarrow>
+      <Card title="Export" label="Export">
+        <p>Everything that is kept of {name}, as lines of JSON.</p>
+        <DownloadButton
+          does="Download"
+          running="Reading…"
+          path="/export"
+          call={{ owner }}
+          fileName={`${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`}
+          sayOf={({ size }) => `${counted(size, "byte is", "bytes are")} in your downloads.`}
+        />
+      </Card>
+      <Delete key={JSON.stringify(owner)} owner={owner} name={name} />
+    </Page>
   );
 }
 
-function Export({ whose, name }: Readonly<{ whose: Params; name: string }>) {
-  const [state, setState] = useState<Error | string | null>(null);
-  const download = async () => {
-    setState("Reading…");
-    try {
-      const blob = await (await send("export", { whose })).blob();
-      saveFile(blob, `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`);
-      setState(`${counted(blob.size, "byte is", "bytes are")} in your downloads.`);
-    } catch (error) {
-      setState(error as Error);
-    }
-  };
-  return (
-    <section class="card" aria-labelledby="export">
-      <h2 id="export">Export</h2>
-      <p>Everything that is kept of {name}, as lines of JSON.</p>
-      <button type="button" onClick={() => void download()}>
-        Download
-      </button>
-      {state instanceof Error ? (
-        <Trouble error={state} />
-      ) : (
-        state !== null && <p role="status">{state}</p>
-      )}
-    </section>
-  );
-}
-
-function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
+function Delete({ owner, name }: { owner: Params; name: string }) {
   const [left, setLeft] = useState<Forgotten | null>(null);
   const [deleted, setDeleted] = useState<Forgotten | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const { ask: askFirst, dialog } = useAskFirst(() => {});
-  const forget = (dryRun: boolean) =>
-    ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
+  const forget = (dryRun: boolean) => ask("/forget", { method: "post", owner, body: { dryRun } });
   const countRows = () => {
     setError(null);
     forget(true).then(setLeft, setError);
   };
   const remove = () =>
     askFirst({
-      ...{ title: `Delete everything of ${name}?`, does: "Delete for good", danger: true },
-      ...{ reason: false as const, typed: name },
+      title: `Delete everything of ${name}?`,
+      does: "Delete for good",
+      danger: true,
+      reason: false,
+      typed: name,
       about: (
         <p>
           {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit
@@ -74,8 +57,7 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
       act: async () => setDeleted(await forget(false)),
     });
   return (
-    <section class="card" aria-labelledby="erase">
-      <h2 id="erase">Delete</h2>
+    <Card title="Delete" label="Delete">
       <p>First count what would go; nothing is deleted by counting.</p>
       <div class="buttons">
         <button type="button" onClick={countRows}>
@@ -90,7 +72,7 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
           Delete…
         </button>
       </div>
-      {error && <Trouble error={error} />}
+      {error && <ErrorNotice error={error} />}
       {left && <Counts removed={left.removed} total={left.total} />}
       {deleted && (
         <p role="status">
@@ -99,6 +81,6 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
         </p>
       )}
       {dialog}
-    </section>
+    </Card>
   );
 }

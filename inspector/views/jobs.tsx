@@ -1,16 +1,17 @@
 import { useState } from "preact/hooks";
-import { ask, path } from "../api.js";
+import { ask } from "../api.js";
 import type { Job } from "../api-types.js";
-import { Trouble } from "../parts/asked.js";
-import { counted, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
-import { hrefOf, nameOf, paramsOf } from "../place.js";
+import { Rows, ThreadLink } from "../parts/layout.js";
+import { ErrorNotice, useAgain } from "../parts/query.js";
+import { counted, Tag, titleOf, When, Words } from "../parts/texts.js";
+import { paramsOf, scopeName } from "../place.js";
 
 /** Whether a job that failed is due once more. */
 const isDueAgain = ({ state, dueAt }: Job) =>
   state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now();
 
 /** What was tried, and when it is tried next. */
-function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: Readonly<{ job: Job }>) {
+function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: { job: Job }) {
   if (givenUpAt !== null) {
     return (
       <>
@@ -18,41 +19,39 @@ function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: Readonly
       </>
     );
   }
+  const tried = attempts ? `tried ${counted(attempts, "time")}` : "";
+  if (state === "running") return `${tried} running`;
   const isFailed = state === "failed";
   return (
     <>
-      {(attempts ?? 0) > 0 && `tried ${counted(attempts ?? 0, "time")}`}
-      {triedAt !== null && isFailed && (
+      {tried}
+      {isFailed && triedAt && (
         <>
           , last <When at={triedAt} withTime />
         </>
       )}
-      {(attempts ?? 0) > 0 && state !== "running" && "; "}
-      {state === "running" && " running"}
-      {state !== "running" &&
-        (dueAt === null ? (
-          "not tried again by itself"
-        ) : (
-          <>
-            {isFailed ? "next try " : "due "} <When at={dueAt} withTime />
-          </>
-        ))}
+      {tried && "; "}
+      {dueAt ? (
+        <>
+          {isFailed ? "next try " : "due "} <When at={dueAt} withTime />
+        </>
+      ) : (
+        "not tried again by itself"
+      )}
     </>
   );
 }
 
 /** Background work, and what can be done about it. */
-export function JobList({
-  jobs,
-  canRetry = false,
-  again,
-}: Readonly<{ jobs: readonly Job[]; canRetry?: boolean; again: () => void }>) {
+export function JobList({ jobs, canRetry = false }: { jobs: readonly Job[]; canRetry?: boolean }) {
+  const again = useAgain();
   const [error, setError] = useState<Error | null>(null);
   const [retried, setRetried] = useState(0);
   const retry = async (chosen: readonly Job[]) => {
     setError(null);
     try {
-      for (const { id } of chosen) await ask(path`jobs/${id}/retry`, { method: "POST", body: {} });
+      for (const { id } of chosen)
+        await ask("/jobs/:id/retry", { method: "post", ids: { id }, body: {} });
       setRetried(retried + chosen.length);
     } catch (failure) {
       setError(failure as Error);
@@ -61,7 +60,7 @@ export function JobList({
   };
   return (
     <>
-      {error && <Trouble error={error} />}
+      {error && <ErrorNotice error={error} />}
       {retried > 0 && (
         <p role="status" class="done">
           {counted(retried, "job is", "jobs are")} due again. A worker takes it up, or{" "}
@@ -73,48 +72,50 @@ export function JobList({
           Try all {jobs.length} again
         </button>
       )}
-      <ul class="rows">
-        {jobs.map((job) => (
-          <li key={job.id} class="job">
-            <p>
-              <strong>{titleOf(job.kind)}</strong>{" "}
-              {job.threadId === null ? (
-                <bdi>{nameOf(paramsOf(job.scope))}</bdi>
-              ) : (
-                <a
-                  href={hrefOf({
-                    view: "thread",
-                    params: { ...paramsOf(job.scope), thread: job.threadId },
-                  })}
-                >
-                  <bdi>{nameOf(paramsOf(job.scope))}</bdi>, <bdi>{job.threadId}</bdi>
-                </a>
-              )}{" "}
-              <Tag of={job.state} tone={toneOf(job.state)} />{" "}
-              {isDueAgain(job) && <Tag of="due again" tone="waiting" />}
-            </p>
-            <p class="faint">
-              {job.error !== null && (
-                <>
-                  <Words text={job.error} most={300} /> ·{" "}
-                </>
-              )}
-              <Tries job={job} />
-            </p>
-            {job.detail !== null && (
-              <details class="faint">
-                <summary>What the provider or the model said</summary>
-                <Words text={job.detail} />
-              </details>
-            )}
-            {canRetry && (
-              <button type="button" onClick={() => void retry([job])}>
-                Try again
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Rows rows={jobs}>
+        {(job) => (
+          <JobRow key={job.id} job={job} retry={canRetry ? () => void retry([job]) : undefined} />
+        )}
+      </Rows>
     </>
+  );
+}
+
+function JobRow({ job, retry }: { job: Job; retry: (() => void) | undefined }) {
+  const { kind, state, scope, threadId, error, detail } = job;
+  const owner = <bdi>{scopeName(scope)}</bdi>;
+  return (
+    <li class="job">
+      <p>
+        <strong>{titleOf(kind)}</strong>{" "}
+        {threadId === null ? (
+          owner
+        ) : (
+          <ThreadLink owner={paramsOf(scope)} thread={threadId}>
+            {owner}, <bdi>{threadId}</bdi>
+          </ThreadLink>
+        )}{" "}
+        <Tag of={state} /> {isDueAgain(job) && <Tag of="due again" />}
+      </p>
+      <p class="faint">
+        {error && (
+          <>
+            <Words text={error} most={300} /> ·{" "}
+          </>
+        )}
+        <Tries job={job} />
+      </p>
+      {detail && (
+        <details class="faint">
+          <summary>What the provider or the model said</summary>
+          <Words text={detail} />
+        </details>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </li>
   );
 }

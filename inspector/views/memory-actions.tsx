@@ -1,82 +1,68 @@
-import { ask, path } from "../api.js";
+import { ask } from "../api.js";
 import type { Memory } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
-import { type Change, useAskFirst } from "../parts/ask-first.js";
+import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
-import { type Params, paramsOf } from "../place.js";
+import { type Params, paramsOf, useHere } from "../place.js";
 
-const of = ({ scope, revision }: Memory) => ({ whose: paramsOf(scope), revision });
-const post = (does: string) => (memory: Memory, reason: string) =>
-  ask(path`memories/${memory.id}/${does}`, { ...of(memory), method: "POST", body: { reason } });
+const callOf = ({ id, scope, revision }: Memory) => ({
+  ids: { id },
+  owner: paramsOf(scope),
+  revision,
+});
 
+const deleteIt = (memory: Memory, reason: string) =>
+  ask("/memories/:id", { ...callOf(memory), method: "delete", query: { reason } });
 const remove: Action<Memory> = {
-  ...{ does: "Remove", danger: true },
+  does: "Remove",
+  danger: true,
   about: "It is hidden from every search at once. For 30 days it can be restored.",
-  of: (memory, reason) =>
-    ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
+  act: deleteIt,
 };
 const restore: Action<Memory> = {
   does: "Restore",
   about: (memories) => <ForgetRequests memories={memories} />,
-  of: post("restore"),
+  act: (memory, reason) =>
+    ask("/memories/:id/restore", { ...callOf(memory), method: "post", body: { reason } }),
 };
 const approve: Action<Memory> = {
-  ...{ does: "Approve", about: "Agents will be shown it, on your word." },
-  of: post("approve"),
+  does: "Approve",
+  about: "Agents will be shown it, on your word.",
+  act: (memory, reason) =>
+    ask("/memories/:id/approve", { ...callOf(memory), method: "post", body: { reason } }),
 };
 const reject: Action<Memory> = {
-  ...{
-    does: "Reject",
-    danger: true,
-    about: "It is deleted for good. The audit trail keeps what it was.",
-  },
-  of: remove.of,
+  does: "Reject",
+  danger: true,
+  about: "It is deleted for good. The audit trail keeps what it was.",
+  act: deleteIt,
 };
-const byState: Readonly<Record<string, readonly Action<Memory>[]>> = {
-  ...{ active: [remove], soft_deleted: [restore], quarantined: [approve, reject] },
+const byState: Partial<Record<Memory["state"], readonly Action<Memory>[]>> = {
+  active: [remove],
+  soft_deleted: [restore],
+  quarantined: [approve, reject],
 };
 
 /** What can be done to each of several memories. */
 export const actionsOf = ({ state }: Memory): readonly Action<Memory>[] => byState[state] ?? [];
 
 /** What can be done about a memory, each for a reason that the audit trail keeps. */
-export function MemoryActions({
-  memory,
-  isOperator,
-  whose,
-  again,
-}: Readonly<{ memory: Memory; isOperator: boolean; whose: Params; again: () => void }>) {
-  const { ask: askFirst, dialog } = useAskFirst(again);
-  const actions = [
-    ...(memory.state === "active" ? editActions(memory, whose) : []),
-    ...(memory.state === "quarantined" && !isOperator
-      ? []
-      : actionsOf(memory).map((action) => changeOf(action, [memory]))),
-  ];
-  return (
-    <div class="buttons">
-      {actions.map((action) => (
-        <button
-          key={action.does}
-          type="button"
-          class={action.danger ? "bad" : undefined}
-          onClick={() => askFirst(action)}
-        >
-          {action.does}
-        </button>
-      ))}
-      {dialog}
-    </div>
-  );
+export function MemoryActions({ memory }: { memory: Memory }) {
+  const { isOperator, owner } = useHere();
+  const changes = memory.state === "active" ? editsOf(memory, owner) : [];
+  if (memory.state !== "quarantined" || isOperator)
+    for (const action of actionsOf(memory)) changes.push(changeOf(action, [memory]));
+  return <ChangeButtons changes={changes} />;
 }
 
-function editActions(memory: Memory, whose: Params): Change[] {
-  const { id, pinned, revision } = memory;
-  const patch = (fields: object, reason: string) =>
-    ask(path`memories/${id}`, { method: "PATCH", whose, revision, body: { ...fields, reason } });
+function editsOf(memory: Memory, owner: Params): Change[] {
+  const { pinned } = memory;
+  const patch = (body: object) =>
+    ask("/memories/:id", { ...callOf(memory), owner, method: "patch", body });
   return [
     {
-      ...{ title: "Edit this memory", does: "Edit" },
+      title: "Edit this memory",
+      does: "Edit",
       fields: {
         text: { label: "Text", value: memory.text, long: true },
         ...(memory.value !== null && { value: { label: "Value", value: memory.value } }),
@@ -89,16 +75,14 @@ function editActions(memory: Memory, whose: Params): Change[] {
           ...(Number(importance) !== memory.importance && { importance: Number(importance) }),
         };
         if (Object.keys(changed).length === 0) throw new Error("Nothing is different.");
-        return patch(changed, reason);
+        return patch({ ...changed, reason });
       },
     },
     {
-      ...{
-        title: pinned ? "Unpin this memory" : "Pin this memory",
-        does: pinned ? "Unpin" : "Pin",
-      },
+      title: pinned ? "Unpin this memory" : "Pin this memory",
+      does: pinned ? "Unpin" : "Pin",
       about: <p>Pinned memories are never forgotten by age.</p>,
-      act: (reason) => patch({ pinned: !pinned }, reason),
+      act: (reason) => patch({ pinned: !pinned, reason }),
     },
   ];
 }

@@ -1,106 +1,99 @@
 import type { ComponentChildren } from "preact";
-import { ApiProblem, ask, askOrNull, path } from "../api.js";
-import type { HistoryEntry, Memory, MemoryPage, Message, TurnShown } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
-import { count, Head, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
-import { hrefOf, type Params, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { ApiProblem, orNull } from "../api.js";
+import type { HistoryEntry, Memory } from "../api-types.js";
+import { Card, MemoryLink, Page, Rows, ThreadLink } from "../parts/layout.js";
+import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
+import { count, Tag, titleOf, When, Words } from "../parts/texts.js";
+import { hrefOf, paramsOf, useHere } from "../place.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
-import { SlotValues } from "./slot-values.js";
+import { type SlotValue, SlotValues } from "./slot-values.js";
 
 /** Turns that are listed. */
 const mostTurns = 30;
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
-export function MemoryDetail({ place, isOperator }: ViewProps) {
-  const { id = "" } = place.params;
-  const whose = whoseOf(place.params);
-  const asked = useAsked((signal) => readMemory(id, whose, signal), [id, whose]);
-  if (asked.error instanceof ApiProblem && asked.error.status === 404) {
+export function MemoryDetail() {
+  const { params, owner, isOperator } = useHere();
+  const { id = "" } = params;
+  const found = useQuery((ask) => readMemory(id, ask), [id]);
+  if (found.error instanceof ApiProblem && found.error.status === 404) {
     return (
-      <section aria-label="Memory">
-        <Head title="There is no such memory here" />
+      <Page title="There is no such memory here">
         <p class="note">
           It was deleted for good, or is another's.{" "}
-          <a href={hrefOf({ view: "memories", params: whose })}>All memories</a>
+          <a href={hrefOf("memories", owner)}>All memories</a>
         </p>
-      </section>
+      </Page>
     );
   }
   return (
     <section aria-label="Memory">
-      <Answer asked={asked}>
-        {(known) => (
+      <QueryResult query={found}>
+        {({ memory, events, values }) => (
           <>
             <h1 class="statement" dir="auto">
-              <Words text={known.memory.text} />
+              <Words text={memory.text} />
             </h1>
-            <MemoryActions
-              memory={known.memory}
-              isOperator={isOperator}
-              whose={whose}
-              again={asked.again}
-            />
-            {known.former.length > 1 && (
-              <section class="card" aria-label="Values over time">
-                <h2>{titleOf(known.memory.key ?? "")} over time</h2>
-                <SlotValues values={known.former} current={id} />
-              </section>
+            <MemoryActions memory={memory} />
+            {values.length > 1 && (
+              <Card title={`${titleOf(memory.key ?? "")} over time`} label="Values over time">
+                <SlotValues values={values} current={id} />
+              </Card>
             )}
             <div class="split">
               <div>
-                <RestsOn memory={known.memory} events={known.events} whose={whose} />
-                <AuditTrail
-                  memory={known.memory}
-                  events={known.events}
-                  whose={whose}
-                  again={asked.again}
-                />
+                <RestsOn memory={memory} events={events} />
+                <AuditTrail memory={memory} events={events} />
               </div>
               <div>
-                <Facts memory={known.memory} whose={whose} />
-                {isOperator && <ShownTo id={id} whose={whose} />}
+                <Facts memory={memory} />
+                {isOperator && <ShownTo id={id} />}
               </div>
             </div>
           </>
         )}
-      </Answer>
+      </QueryResult>
     </section>
   );
 }
 
-async function readMemory(id: string, whose: Params, signal: AbortSignal) {
-  const call = { whose, signal };
-  // One that came without an audit trail has none.
-  const history = askOrNull<{ readonly events: readonly HistoryEntry[] }>(
-    path`memory/${id}/history`,
-    call,
-  );
-  const memory = await ask<Memory>(path`memories/${id}`, call);
-  const events = (await history)?.events ?? [];
+/** A memory, its history, and the values that its slot had. */
+async function readMemory(id: string, ask: Ask) {
+  const [memory, history] = await Promise.all([
+    ask("/memories/:id", { ids: { id } }),
+    // One that came without an audit trail has none.
+    orNull(ask("/memory/:id/history", { ids: { id } })),
+  ]);
+  const events = history?.events ?? [];
   const { key, category } = memory;
-  if (key === null) return { memory, events, former: [] };
-  const query = {
-    categories: category,
-    keys: key,
-    states: ["active", "superseded", "merged", "soft_deleted"],
-    limit: 100,
-  };
-  const { memories } = await ask<MemoryPage>("memories", { ...call, query });
-  const former = [...refutedValues(memory, events), ...memories].sort((one, two) =>
+  if (key === null) return { memory, events, values: [] };
+  const { memories } = await ask("/memories", {
+    query: {
+      categories: category,
+      keys: key,
+      states: ["active", "superseded", "merged", "soft_deleted"],
+      limit: 100,
+    },
+  });
+  const values = [...refutedValues(memory, events), ...memories].sort((one, two) =>
     one.validFrom.localeCompare(two.validFrom),
   );
-  return { memory, events, former };
+  return { memory, events, values };
 }
 
+/** A memory as an entry of its history has it. */
+const memoryIn = (state: unknown) =>
+  (state ?? {}) as Partial<Memory> & { readonly evidence?: unknown };
+
 /** Values that an edit took back, as the slot would show them. */
-function refutedValues(memory: Memory, events: readonly HistoryEntry[]): Memory[] {
-  const refuted = [];
+function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotValue[] {
+  const refuted: SlotValue[] = [];
   for (const entry of events) {
-    const [was, is] = [entry.old, entry.new] as (Partial<Memory> | null)[];
-    if (entry.event !== "UPDATE" || !was?.value || !is?.value || was.value === is.value) continue;
-    refuted.push({ ...memory, value: was.value, state: "refuted", supersededBy: memory.id });
+    const was = memoryIn(entry.old).value;
+    const is = memoryIn(entry.new).value;
+    if (entry.event === "UPDATE" && was && is && was !== is)
+      refuted.push({ ...memory, value: was, state: "refuted", supersededBy: memory.id });
   }
   return refuted.reverse();
 }
@@ -108,46 +101,50 @@ function refutedValues(memory: Memory, events: readonly HistoryEntry[]): Memory[
 /** The change that gave a memory its words on somebody's word alone, without a quote. */
 function editOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
   const latest = events.find(({ old: was, new: is }) => {
-    const [before, after] = [was, is] as (Partial<Memory> | null)[];
-    return before?.text !== undefined && after?.text !== undefined && before.text !== after.text;
+    const [before, after] = [memoryIn(was).text, memoryIn(is).text];
+    return before !== undefined && after !== undefined && before !== after;
   });
-  const now = latest?.new as (Partial<Memory> & { readonly evidence?: unknown }) | undefined;
-  const isByHand = latest?.event === "UPDATE" && now?.source === undefined && !now?.evidence;
-  return isByHand && now?.text === memory.text ? latest : undefined;
+  const now = memoryIn(latest?.new);
+  const isByHand = latest?.event === "UPDATE" && now.source === undefined && !now.evidence;
+  return isByHand && now.text === memory.text ? latest : undefined;
 }
 
-function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
-  const { key, state, expiresAt, purgeAt, validTo, supersededBy, metadata } = memory;
+function Facts({ memory }: { memory: Memory }) {
+  const { key, state, supersededBy, metadata } = memory;
+  const when = (at: string | null) => at !== null && <When at={at} />;
+  const words = (text: string | null) => text && <Words text={text} />;
   const rows: Readonly<Record<string, ComponentChildren>> = {
-    State: <Tag of={state} tone={toneOf(state)} />,
+    State: <Tag of={state} />,
     Kind: memory.kind,
     Category: key === null ? memory.category : `${memory.category} · ${key}`,
-    Value: memory.value !== null && <Words text={memory.value} />,
+    Value: words(memory.value),
     Importance: `${memory.importance}${memory.pinned ? ", pinned" : ""}`,
     Confidence: memory.confidence.toFixed(2),
     Source: `${memory.origin}, trust: ${memory.trust}`,
     Mentions: count(memory.seenCount),
-    "Valid since": <When at={memory.validFrom} />,
-    "Valid until": validTo !== null && <When at={validTo} />,
-    Learned: <When at={memory.createdAt} />,
-    "Last used": <When at={memory.lastAccessedAt} />,
-    Expires: expiresAt !== null && <When at={expiresAt} />,
-    "Deleted for good": purgeAt !== null && <When at={purgeAt} />,
+    "Valid since": when(memory.validFrom),
+    "Valid until": when(memory.validTo),
+    Learned: when(memory.createdAt),
+    "Last used": when(memory.lastAccessedAt),
+    Expires: when(memory.expiresAt),
+    "Deleted for good": when(memory.purgeAt),
     Agent: memory.agentId,
-    "Said by": memory.actorId !== null && <Words text={memory.actorId} />,
-    Tags: memory.tags.length > 0 && <Words text={memory.tags.join(", ")} />,
+    "Said by": words(memory.actorId),
+    Tags: words(memory.tags.join(", ")),
     Metadata: Object.keys(metadata).length > 0 && <code>{JSON.stringify(metadata)}</code>,
-    "Replaced by": supersededBy !== null && <MemoryLink id={supersededBy} whose={whose} />,
+    "Replaced by": supersededBy !== null && (
+      <MemoryLink id={supersededBy}>{supersededBy.slice(0, 8)}</MemoryLink>
+    ),
     Id: <code>{memory.id}</code>,
   };
   return (
     <dl class="facts card">
       {Object.entries(rows).map(
-        ([name, what]) =>
-          what && (
+        ([name, value]) =>
+          value && (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{what}</dd>
+              <dd>{value}</dd>
             </div>
           ),
       )}
@@ -156,37 +153,26 @@ function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
 }
 
 /** The turns whose prompts it came into. */
-function ShownTo({ id, whose }: Readonly<{ id: string; whose: Params }>) {
-  const asked = useAsked(
-    (signal) =>
-      ask<{ readonly turns: readonly TurnShown[] }>(path`memories/${id}/shown`, {
-        ...{ whose, signal, query: { limit: mostTurns } },
-      }),
-    [id, whose],
-  );
+function ShownTo({ id }: { id: string }) {
+  const shown = useAnswer("/memories/:id/shown", { ids: { id }, query: { limit: mostTurns } });
   return (
-    <section class="card" aria-label="Shown in">
-      <h2>Shown in</h2>
-      <Answer asked={asked}>
+    <Card title="Shown in" label="Shown in">
+      <QueryResult query={shown}>
         {({ turns }) => (
           <>
-            {turns.length === 0 && <p class="note">No turn was shown it.</p>}
-            <ul class="lines">
-              {turns.map(({ scope, threadId, turn, seq, at, question, part, score }) => {
-                const params = { ...paramsOf(scope), thread: threadId, at: String(seq) };
-                return (
-                  <li key={`${threadId} ${seq}`}>
-                    <a href={hrefOf({ view: "thread", params: { ...params, around: params.at } })}>
-                      <bdi>{question || threadId}</bdi>
-                    </a>
-                    <p class="faint">
-                      turn {turn} of <bdi>{threadId}</bdi> · <When at={at} withTime /> · {part}
-                      {score !== null && ` · score ${score.toFixed(2)}`}
-                    </p>
-                  </li>
-                );
-              })}
-            </ul>
+            <Rows kind="lines" rows={turns} none="No turn was shown it.">
+              {({ scope, threadId, turn, seq, at, question, part, score }) => (
+                <li key={`${threadId} ${seq}`}>
+                  <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq}>
+                    <bdi>{question || threadId}</bdi>
+                  </ThreadLink>
+                  <p class="faint">
+                    turn {turn} of <bdi>{threadId}</bdi> · <When at={at} withTime /> · {part}
+                    {score !== null && ` · score ${score.toFixed(2)}`}
+                  </p>
+                </li>
+              )}
+            </Rows>
             {turns.length > 0 && (
               <p class="faint">
                 {turns.length === mostTurns && `The latest ${mostTurns}. `}It stayed in the prompts
@@ -195,95 +181,89 @@ function ShownTo({ id, whose }: Readonly<{ id: string; whose: Params }>) {
             )}
           </>
         )}
-      </Answer>
-    </section>
+      </QueryResult>
+    </Card>
   );
 }
 
-/** What a memory rests on, and what was concluded from it. */
-function RestsOn({
-  memory,
-  events,
-  whose,
-}: Readonly<{ memory: Memory; events: readonly HistoryEntry[]; whose: Params }>) {
-  const edit = editOf(memory, events);
+/** The memories that `memory` names as its evidence, and the insights that name it. */
+async function readLinks(memory: Memory, ask: Ask) {
   const { evidence } = memory.metadata;
   const ids = Array.isArray(evidence) ? evidence.filter((id) => typeof id === "string") : [];
-  const asked = useAsked(
-    async (signal) => {
-      const call = { whose, signal };
-      const known = ids.map((id) => askOrNull<Memory>(path`memories/${id}`, call));
-      const insights = await ask<MemoryPage>("memories", {
-        ...call,
-        query: { kinds: "insight", limit: 200 },
-      });
-      const drawn = insights.memories.filter(({ metadata }) =>
-        JSON.stringify(metadata.evidence ?? []).includes(memory.id),
-      );
-      return { ground: (await Promise.all(known)).flatMap((found) => found ?? []), drawn };
-    },
-    [memory.id, whose],
-  );
+  const [insights, ...ground] = await Promise.all([
+    ask("/memories", { query: { kinds: "insight", limit: 200 } }),
+    ...ids.map((id) => orNull(ask("/memories/:id", { ids: { id } }))),
+  ]);
+  return {
+    ground: ground.filter((found) => found !== null),
+    drawn: insights.memories.filter(({ metadata }) =>
+      JSON.stringify(metadata.evidence ?? []).includes(memory.id),
+    ),
+  };
+}
+
+/** What a memory rests on, and what was concluded from it. */
+function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryEntry[] }) {
+  const { id, source } = memory;
+  const edit = editOf(memory, events);
+  const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
-    <section class="card" aria-label="What it rests on">
-      <h2>Rests on</h2>
+    <Card title="Rests on" label="What it rests on">
       {edit && (
         <p>
           The word of <bdi>{edit.actor ?? "somebody"}</bdi>, <When at={edit.at} />
         </p>
       )}
-      {edit && memory.source && <h3>Before, refuted</h3>}
-      {memory.source && <Source memory={memory} whose={whose} />}
-      <Answer asked={asked}>
+      {edit && source && <h3>Before, refuted</h3>}
+      {source && <Source {...source} />}
+      <QueryResult query={links}>
         {({ ground, drawn }) => (
           <>
-            <Links memories={ground} whose={whose} />
-            {!memory.source && !edit && ground.length === 0 && (
+            <Links memories={ground} />
+            {!source && !edit && ground.length === 0 && (
               <p class="note">No links: it was written by itself.</p>
             )}
             {drawn.length > 0 && <h3>Insights that rest on it</h3>}
-            <Links memories={drawn} whose={whose} />
+            <Links memories={drawn} />
           </>
         )}
-      </Answer>
-    </section>
+      </QueryResult>
+    </Card>
   );
 }
 
-function Links({ memories, whose }: Readonly<{ memories: readonly Memory[]; whose: Params }>) {
+function Links({ memories }: { memories: readonly Memory[] }) {
   return (
-    <ul class="lines">
-      {memories.map(({ id, text }) => (
+    <Rows kind="lines" rows={memories}>
+      {({ id, text }) => (
         <li key={id}>
-          <MemoryLink id={id} whose={whose} text={text} />
+          <MemoryLink id={id}>{text}</MemoryLink>
         </li>
-      ))}
-    </ul>
+      )}
+    </Rows>
   );
 }
 
 /** The words a memory rests on, in the messages they were said in. */
-function Source({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
-  const { threadId = "", seqs = [], quote } = memory.source ?? {};
+function Source({ threadId, seqs, quote }: NonNullable<Memory["source"]>) {
+  const { owner } = useHere();
   const first = seqs[0];
-  const asked = useAsked(
-    async (signal) => {
-      if (first === undefined) return { messages: [] };
+  const said = useQuery(
+    async (ask) => {
+      if (first === undefined) return undefined;
       // A thread stays within its app, and so may be named from a memory that holds in all.
-      const call = { whose, signal, query: { after: first - 1, limit: 1, mostCharacters: 4_000 } };
-      return ask<{ readonly messages: readonly Message[] }>(
-        path`threads/${threadId}/messages`,
-        call,
-      );
+      const { messages } = await ask("/threads/:threadId/messages", {
+        ids: { threadId },
+        query: { after: first - 1, limit: 1, mostCharacters: 4_000 },
+      });
+      return messages[0];
     },
-    [threadId, first, whose],
+    [threadId, first],
   );
-  const at = String(first ?? "");
-  const params = { ...whose, thread: threadId, around: at, at };
   return (
     <>
-      <Answer asked={asked}>
-        {({ messages: [message] }) => (
+      <QueryResult query={said}>
+        {(message) => (
           <blockquote dir="auto">
             {message ? (
               <Quoted text={message.text} quote={quote ?? ""} />
@@ -292,17 +272,17 @@ function Source({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) 
             )}
           </blockquote>
         )}
-      </Answer>
+      </QueryResult>
       <p>
-        <a href={hrefOf({ view: "thread", params })}>
+        <ThreadLink owner={owner} thread={threadId} seq={first}>
           <bdi>{threadId}</bdi>, message {seqs.join(", ")}
-        </a>
+        </ThreadLink>
       </p>
     </>
   );
 }
 
-function Quoted({ text, quote }: Readonly<{ text: string; quote: string }>) {
+function Quoted({ text, quote }: { text: string; quote: string }) {
   const at = quote === "" ? -1 : text.indexOf(quote);
   if (at < 0) return <Words text={text} />;
   return (

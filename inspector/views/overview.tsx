@@ -1,12 +1,9 @@
-import type { ComponentChildren } from "preact";
-import { ask } from "../api.js";
-import type { Consent, Job, Memory, Stats, Thread } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
+import type { Answer, Memory, Stats } from "../api-types.js";
 import { DayChart } from "../parts/day-chart.js";
-import { useList } from "../parts/lists.js";
-import { count, counted, Head, Tag, titleOf, When } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
+import { QueryResult, useAnswer } from "../parts/query.js";
+import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
+import { hrefOf, nameOf, paramsOf, scopeName, useHere } from "../place.js";
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -17,102 +14,89 @@ const chartDays = 14;
 const tokensPerUnit = 100;
 
 /** What is going on: latest conversations, what waits, what was learned, and what recall took. */
-export function Overview({ place, isOperator }: ViewProps) {
-  const whose = whoseOf(place.params);
-  const stats = useAsked(
-    (signal) => ask<Stats>("stats", { whose, signal, query: { by: "day", days: chartDays } }),
-    [whose],
-  );
-  const threads = useList<Thread>("threads", whose, { limit: mostThreads });
-  const learned = useList<Memory>("memories", whose, { limit: mostLearned });
+export function Overview() {
+  const { owner } = useHere();
+  const stats = useAnswer("/stats", { query: { by: "day", days: chartDays } });
+  const latest = useAnswer("/threads", { query: { limit: mostThreads } });
+  const learned = useAnswer("/memories", { query: { limit: mostLearned } });
+  const today = new Date().toLocaleDateString("en-GB", {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+  });
   return (
-    <section aria-label="Overview">
-      <Head title={nameOf(whose) || "Overview"}>
-        <span class="faint">
-          {new Date().toLocaleDateString("en-GB", {
-            weekday: "long",
-            day: "numeric",
-            month: "long",
-          })}
-        </span>
-      </Head>
-      <Answer asked={stats}>{(found) => <Tiles stats={found} />}</Answer>
+    <Page title={nameOf(owner) || "Overview"} beside={<span class="faint">{today}</span>}>
+      <QueryResult query={stats}>{(found) => <Today stats={found} />}</QueryResult>
       <div class="split">
         <div>
-          <Card title="Latest conversations" more={hrefOf({ view: "threads", params: whose })}>
-            <Answer asked={threads}>{({ rows }) => <ThreadRows threads={rows} />}</Answer>
+          <Card title={<Titled title="Latest conversations" all="threads" />}>
+            <QueryResult query={latest}>
+              {({ threads }) => <ThreadRows threads={threads} none="None yet." />}
+            </QueryResult>
           </Card>
           <Card title="Recall over days">
-            <Answer asked={stats}>{({ rows }) => <Charts rows={rows} />}</Answer>
+            <QueryResult query={stats}>{({ rows = [] }) => <Charts rows={rows} />}</QueryResult>
           </Card>
         </div>
         <div>
-          <Waits whose={whose} isOperator={isOperator} />
-          <Card title="Learned last" more={hrefOf({ view: "memories", params: whose })}>
-            <Answer asked={learned}>
-              {({ rows }) => <Learned memories={rows} whose={whose} />}
-            </Answer>
+          <Waits />
+          <Card title={<Titled title="Learned last" all="memories" />}>
+            <QueryResult query={learned}>
+              {({ memories }) => <Learned memories={memories} />}
+            </QueryResult>
           </Card>
         </div>
       </div>
-    </section>
+    </Page>
   );
 }
 
-function Card({
-  title,
-  more,
-  children,
-}: Readonly<{ title: string; more?: string; children: ComponentChildren }>) {
+/** A title with a link to the view that has all of it. */
+function Titled({ title, all }: { title: string; all: string }) {
   return (
-    <section class="card">
-      <h2>
-        {title}
-        {more !== undefined && <a href={more}>All →</a>}
-      </h2>
-      {children}
-    </section>
+    <>
+      {title}
+      <a href={hrefOf(all, useHere().owner)}>All →</a>
+    </>
   );
 }
 
-function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
-  const today = rows.at(-1);
+function Today({ stats: { rows, energy } }: { stats: Stats }) {
+  // Oldest day first; the last is today.
+  const today = rows?.at(-1);
   const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
   const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
-  const tiles = [
-    [
-      "Turns today",
-      count(recalls),
-      recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet",
-    ],
-    ["Learned today", count(writes.create ?? 0), `${counted(changed, "change")} to what was known`],
-    [
-      "Recall today",
-      recallLatencyMs === null ? "–" : `${count(recallLatencyMs.p50)} ms`,
-      recallLatencyMs === null
-        ? "nothing timed yet"
-        : `half of them; 95 of 100 within ${count(recallLatencyMs.p95)} ms`,
-    ],
-    [
-      "Background work today",
-      counted(energy.callsToday, "call"),
-      `about ${count(energy.unitsToday * tokensPerUnit)} tokens; more under Cost`,
-    ],
-  ] as const;
   return (
-    <dl class="tiles">
-      {tiles.map(([name, figure, about]) => (
-        <div key={name} class="card">
-          <dt>{name}</dt>
-          <dd class="figure">{figure}</dd>
-          <dd class="faint">{about}</dd>
-        </div>
-      ))}
-    </dl>
+    <Tiles
+      tiles={[
+        [
+          "Turns today",
+          count(recalls),
+          recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet",
+        ],
+        [
+          "Learned today",
+          count(writes.create ?? 0),
+          `${counted(changed, "change")} to what was known`,
+        ],
+        [
+          "Recall today",
+          recallLatencyMs === null ? "–" : `${count(recallLatencyMs.p50)} ms`,
+          recallLatencyMs === null
+            ? "nothing timed yet"
+            : `half of them; 95 of 100 within ${count(recallLatencyMs.p95)} ms`,
+        ],
+        [
+          "Background work today",
+          counted(energy.callsToday, "call"),
+          `about ${count(energy.unitsToday * tokensPerUnit)} tokens; more under Cost`,
+        ],
+      ]}
+    />
   );
 }
 
-function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
+function Charts({ rows }: { rows: NonNullable<Stats["rows"]> }) {
   if (rows.every(({ recalls }) => recalls === 0))
     return <p class="note">No recall in these {chartDays} days.</p>;
   return (
@@ -121,8 +105,10 @@ function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
         <h3>Milliseconds</h3>
         <DayChart
           names={["half within", "95 of 100 within"]}
-          rows={rows.map(({ day, recallLatencyMs: took }) => ({
-            ...{ day, inner: took?.p50 ?? null, outer: took?.p95 ?? null },
+          rows={rows.map(({ day = "", recallLatencyMs: took }) => ({
+            day,
+            inner: took?.p50 ?? 0,
+            outer: took?.p95 ?? null,
           }))}
         />
       </div>
@@ -130,12 +116,10 @@ function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
         <h3>Turns</h3>
         <DayChart
           names={["shown something new", "all"]}
-          rows={rows.map(({ day, recalls, recallsWithMemory }) => ({
-            ...{
-              day,
-              inner: recalls === 0 ? null : recallsWithMemory,
-              outer: recalls === 0 ? null : recalls,
-            },
+          rows={rows.map(({ day = "", recalls, recallsWithMemory }) => ({
+            day,
+            inner: recallsWithMemory,
+            outer: recalls || null,
           }))}
         />
       </div>
@@ -143,116 +127,113 @@ function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
   );
 }
 
-function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; whose: Params }>) {
-  if (memories.length === 0) return <p class="note">Nothing yet.</p>;
+function Learned({ memories }: { memories: readonly Memory[] }) {
+  const isOfAll = nameOf(useHere().owner) === "";
   return (
-    <ul class="rows">
-      {memories.map(({ id, scope, text, category, createdAt }) => (
+    <Rows rows={memories} none="Nothing yet.">
+      {({ id, scope, text, category, createdAt }) => (
         <li key={id}>
-          <a
-            class="row plain"
-            href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })}
-          >
-            <bdi>{text.slice(0, 200)}</bdi>
-          </a>
+          <MemoryLink id={id} owner={paramsOf(scope)} isRow>
+            {text.slice(0, 200)}
+          </MemoryLink>
           <p class="faint">
-            {category} · {nameOf(whose) === "" && `${nameOf(paramsOf(scope))} · `}
+            {category} · {isOfAll && `${scopeName(scope)} · `}
             <When at={createdAt} />
           </p>
         </li>
-      ))}
-    </ul>
+      )}
+    </Rows>
   );
 }
 
 /** What waits for somebody: what failed first, then requests for consent, then quarantine. */
-function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: boolean }>) {
-  const to = hrefOf({ view: "waiting", params: whose });
-  const name = ({ scope }: Pick<Memory, "scope">) => nameOf(paramsOf(scope));
-  const memory = ({ id, scope }: Memory) =>
-    hrefOf({ view: "memory", params: { ...paramsOf(scope), id } });
-  const failed = (job: Job): Line => [
-    to,
-    `${titleOf(job.kind)} of ${job.threadId ?? name(job)}`,
-    job.error ?? "",
-  ];
-  const asked = (request: Consent): Line => [to, request.text, name(request)];
-  const held = (found: Memory): Line => [memory(found), found.text, name(found)];
+function Waits() {
+  const { owner, isOperator } = useHere();
+  const waiting = hrefOf("waiting", owner);
   return (
-    <Card title="Waits for you" more={to}>
+    <Card title={<Titled title="Waits for you" all="waiting" />}>
       <p class="clear good">Nothing: all is done and decided.</p>
       {isOperator && (
         <Some
-          of="jobs"
-          where={{ state: "failed" }}
+          path="/jobs"
+          which={{ state: "failed" }}
           name="Failed work"
-          whose={whose}
-          lineOf={failed}
+          rowsOf={({ jobs }) => jobs}
+          lineOf={({ kind, threadId, scope, error }) => [
+            waiting,
+            `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`,
+            error ?? "",
+          ]}
         />
       )}
       <Some
-        of="consents"
-        where={{ status: "pending" }}
+        path="/consents"
+        which={{ status: "pending" }}
         name="Requests for consent"
-        whose={whose}
-        lineOf={asked}
+        rowsOf={({ consents }) => consents}
+        lineOf={({ text, scope }) => [waiting, text, scopeName(scope)]}
       />
       {isOperator && (
         <Some
-          of="memories"
-          where={{ states: "quarantined" }}
+          path="/memories"
+          which={{ states: "quarantined" }}
           name="Quarantine"
-          whose={whose}
-          lineOf={held}
+          rowsOf={({ memories }) => memories}
+          lineOf={({ id, text, scope }) => [
+            hrefOf("memory", { ...paramsOf(scope), id }),
+            text,
+            scopeName(scope),
+          ]}
         />
       )}
     </Card>
   );
 }
 
-type Line = readonly [href: string, text: string, about: string];
-
 /** How many there are of a list, and the first of them. */
-function Some<Row extends { readonly id: string }>({
-  of,
-  where,
+function Some<List extends "/jobs" | "/consents" | "/memories", Row extends { id: string }>({
+  path,
+  which,
   name,
-  whose,
+  rowsOf,
   lineOf,
-}: Readonly<{
-  of: "jobs" | "consents" | "memories";
-  where: Readonly<Record<string, string>>;
+}: {
+  path: List;
+  which: Readonly<Record<string, string>>;
   name: string;
-  whose: Params;
-  lineOf: (row: Row) => Line;
-}>) {
-  const asked = useList<Row>(of, whose, { ...where, limit: mostCounted });
+  rowsOf: (page: Answer<List>) => readonly Row[];
+  lineOf: (row: Row) => readonly [href: string, text: string, about: string];
+}) {
+  const page = useAnswer(path, { query: { ...which, limit: mostCounted } });
   const many = (rows: readonly Row[]) =>
     rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`;
   return (
-    <Answer asked={asked} missing="">
-      {({ rows }) =>
-        rows.length > 0 && (
-          <div class="waits">
-            <h3>
-              {name} <Tag of={many(rows)} tone={of === "jobs" ? "bad" : "waiting"} />
-            </h3>
-            <ul class="lines">
-              {rows.slice(0, mostWaiting).map((row) => {
-                const [href, text, about] = lineOf(row);
-                return (
-                  <li key={row.id}>
-                    <a href={href}>
-                      <bdi>{text.slice(0, 120)}</bdi>
-                    </a>{" "}
-                    <span class="faint">{about.slice(0, 80)}</span>
-                  </li>
-                );
-              })}
-            </ul>
-          </div>
-        )
-      }
-    </Answer>
+    <QueryResult query={page} missing="">
+      {(found) => {
+        const rows = rowsOf(found);
+        return (
+          rows.length > 0 && (
+            <div class="waits">
+              <h3>
+                {name} <Tag of={many(rows)} tone={path === "/jobs" ? "bad" : "waiting"} />
+              </h3>
+              <Rows kind="lines" rows={rows.slice(0, mostWaiting)}>
+                {(row) => {
+                  const [href, text, about] = lineOf(row);
+                  return (
+                    <li key={row.id}>
+                      <a href={href}>
+                        <bdi>{text.slice(0, 120)}</bdi>
+                      </a>{" "}
+                      <span class="faint">{about.slice(0, 80)}</span>
+                    </li>
+                  );
+                }}
+              </Rows>
+            </div>
+          )
+        );
+      }}
+    </QueryResult>
   );
 }

@@ -1,62 +1,55 @@
-import { ask } from "../api.js";
-import { type Explained, type ExplainedHit, lostParts, scoreParts } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
+import { type Explained, type ExplainedHit, scoreParts } from "../api-types.js";
 import { Bar } from "../parts/bar.js";
 import { noWords, signalNames } from "../parts/delta.js";
 import { Field, Filters } from "../parts/filters.js";
-import { Head, MarkedWords, MemoryLink, Tag } from "../parts/texts.js";
-import { type Params, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
+import { type Ask, QueryResult, useQuery } from "../parts/query.js";
+import { MarkedWords, Tag } from "../parts/texts.js";
+import { type Params, useHere } from "../place.js";
 
 /** A question asked of memory: what is found and why, and what is omitted and why. */
-export function TestRetrieval({ place }: ViewProps) {
-  const { question = "", agent = "", thread = "", categories = "", topK = "" } = place.params;
+export function TestRetrieval() {
+  const { params } = useHere();
   return (
-    <section aria-label="Test retrieval">
-      <Head title="Test retrieval" />
-      <Filters
-        place={place}
-        search={{ name: "question", value: question, label: "Question" }}
-        does="Ask"
-      >
-        <Field label="Agent" name="agent" value={agent} />
-        <Field label="Conversation" name="thread" value={thread} />
-        <Field label="Categories" name="categories" value={categories} />
-        <Field label="At most" name="topK" value={topK} type="number" />
+    <Page title="Test retrieval">
+      <Filters search={{ name: "question", label: "Question" }} does="Ask">
+        <Field label="Agent" name="agent" />
+        <Field label="Conversation" name="thread" />
+        <Field label="Categories" name="categories" />
+        <Field label="At most" name="topK" type="number" />
       </Filters>
-      {question === "" ? (
-        <p class="note">Ask what an agent would ask: what is found, why, and what is omitted.</p>
+      {params.question ? (
+        <Result params={params} />
       ) : (
-        <Result params={place.params} />
+        <p class="note">Ask what an agent would ask: what is found, why, and what is omitted.</p>
       )}
-    </section>
+    </Page>
   );
 }
 
-function askIt(params: Params, signal: AbortSignal): Promise<Explained> {
-  const { question = "", agent, thread, categories, topK } = params;
+async function explain({ question, agent, thread, categories, topK }: Params, ask: Ask) {
   const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
   const body = {
-    ...{ query: question, explain: true },
-    ...(agent && { agent }),
-    ...(thread && { threadId: thread }),
-    ...(names.length > 0 && { categories: names }),
-    ...(topK && { topK: Number(topK) }),
+    query: question,
+    explain: true,
+    agent,
+    threadId: thread,
+    categories: names.length > 0 ? names : undefined,
+    topK: topK && Number(topK),
   };
-  return ask<Explained>("query", { method: "POST", whose: whoseOf(params), signal, body });
+  return (await ask("/query", { method: "post", body })) as Explained;
 }
 
-function Result({ params }: Readonly<{ params: Params }>) {
-  const asked = useAsked((signal) => askIt(params, signal), [params]);
-  const whose = whoseOf(params);
+function Result({ params }: { params: Params }) {
+  const explained = useQuery((ask) => explain(params, ask), [params]);
   return (
-    <Answer asked={asked}>
-      {(explained) => {
-        const { hits, omitted, question } = explained;
+    <QueryResult query={explained}>
+      {(found) => {
+        const { hits, omitted, question } = found;
         const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
         return (
           <>
-            <p class="note">{searchedBy(explained)}</p>
+            <p class="note">{searchedBy(found)}</p>
             {question.lacksEmbeddings && (
               <p class="note">
                 Meaning is not searched here, although memories have vectors: start{" "}
@@ -65,37 +58,32 @@ function Result({ params }: Readonly<{ params: Params }>) {
               </p>
             )}
             <div class="split">
-              <section class="card">
-                <h2>Found</h2>
+              <Card title="Found">
                 {hits.length === 0 && <p class="note">Nothing fits.</p>}
                 <ol class="rows">
                   {hits.map((hit) => (
-                    <Hit key={hit.memory.id} hit={hit} most={most} whose={whose} />
+                    <Hit key={hit.memory.id} hit={hit} most={most} />
                   ))}
                 </ol>
-              </section>
-              <section class="card">
-                <h2>Omitted</h2>
-                {omitted.length === 0 && (
-                  <p class="note">Nothing that was looked at was omitted.</p>
-                )}
-                <ul class="rows">
-                  {omitted.map(({ memory, reason, detail, score }) => (
+              </Card>
+              <Card title="Omitted">
+                <Rows rows={omitted} none="Nothing that was looked at was omitted.">
+                  {({ memory, reason, detail, score }) => (
                     <li key={memory.id + reason}>
-                      <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />
+                      <MemoryLink id={memory.id}>{memory.text.slice(0, 300)}</MemoryLink>
                       <p class="faint">
                         <Tag of={reason} tone="bad" /> {detail}{" "}
                         {score !== null && `Score ${score.toFixed(3)}.`}
                       </p>
                     </li>
-                  ))}
-                </ul>
-              </section>
+                  )}
+                </Rows>
+              </Card>
             </div>
           </>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }
 
@@ -113,23 +101,19 @@ function sum(parts: ExplainedHit["parts"]): number {
   return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
 }
 
-function Hit({ hit, most, whose }: Readonly<{ hit: ExplainedHit; most: number; whose: Params }>) {
-  const { memory, score, similarity, reason } = hit;
-  const drawn = scoreParts.flatMap((part, place) => {
-    const value = Math.max(0, hit.parts[part]);
-    return value === 0
-      ? []
-      : [{ name: signalNames[part] ?? part, value, shade: Math.min(place + 1, 4) }];
-  });
-  const lost = lostParts.flatMap((part) =>
-    hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : [],
-  );
-  const label = [...drawn.map(({ name, value }) => `${name} ${value.toFixed(3)}`), ...lost].join(
-    ", ",
-  );
+function Hit({ hit, most }: { hit: ExplainedHit; most: number }) {
+  const { memory, score, similarity, reason, parts } = hit;
+  const drawn = scoreParts
+    .map((part, place) => ({
+      name: signalNames[part] ?? part,
+      value: parts[part],
+      shade: Math.min(place + 1, 4),
+    }))
+    .filter(({ value }) => value !== 0);
+  const label = drawn.map(({ name, value }) => `${name} ${value.toFixed(3)}`).join(", ");
   return (
     <li>
-      <MemoryLink id={memory.id} whose={whose}>
+      <MemoryLink id={memory.id}>
         <MarkedWords
           text={memory.text.slice(0, 300)}
           words={{ ...noWords, question: hit.matched }}

@@ -1,15 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
-import { ask, path } from "../api.js";
-import type { CallCosts, Job, Message, ShownTurn, Summary, ThreadCost } from "../api-types.js";
+import type { Message } from "../api-types.js";
 import { type InView, inViewOf, missingFrom } from "../in-view.js";
-import { Answer, useAsked } from "../parts/asked.js";
-import { Beside } from "../parts/beside.js";
+import { Head } from "../parts/layout.js";
+import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
 import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
 import { mostCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
-import { count, Head } from "../parts/texts.js";
-import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { count } from "../parts/texts.js";
+import { TurnPanel } from "../parts/turn-panel.js";
+import { hrefOf, type Params, useHere } from "../place.js";
 import { JobList } from "./jobs.js";
 
 /** Messages of a page, and turns before it that say what its first turn had in view. */
@@ -21,83 +20,65 @@ const titleCharacters = 200;
 type ThreadPage = Awaited<ReturnType<typeof readPage>>;
 
 /** A conversation: the talk, and beside the selected turn what the model was shown. */
-export function ThreadView({ place, isOperator }: ViewProps) {
-  const { thread = "", before, after, around } = place.params;
-  const asked = useAsked(
-    (signal) => readPage(place, isOperator, signal),
-    [whoseOf(place.params), thread, before, after, around],
+export function ThreadView() {
+  const { params, owner, isOperator } = useHere();
+  const { thread = "", before, after, around } = params;
+  const found = useQuery(
+    (ask) => readPage(params, isOperator, ask),
+    [thread, before, after, around],
   );
   return (
     <section class="conversation" aria-label={`Conversation ${thread}`}>
-      <Answer asked={asked}>
+      <QueryResult query={found}>
         {(page) =>
           page.messages.length === 0 ? (
             <>
               <Head title={thread} />
               <p class="note">
                 There is no such conversation here: it was deleted, is another's, or nothing was
-                said in it.{" "}
-                <a href={hrefOf({ view: "threads", params: whoseOf(place.params) })}>
-                  All conversations
-                </a>
+                said in it. <a href={hrefOf("threads", owner)}>All conversations</a>
               </p>
             </>
           ) : (
-            <Talk page={page} place={place} again={asked.again} />
+            <Talk page={page} />
           )
         }
-      </Answer>
+      </QueryResult>
     </section>
   );
 }
 
-async function readPage({ params }: Place, isOperator: boolean, signal: AbortSignal) {
+async function readPage(params: Params, isOperator: boolean, ask: Ask) {
   const { thread = "", before, after, around } = params;
   const from = around === undefined ? after : String(Math.max(-1, Number(around) - messagesBefore));
-  const whose = whoseOf(params);
-  const get = <Value,>(of: string, query: Readonly<Record<string, string | number | undefined>>) =>
-    ask<Value>(path`threads/${thread}/` + of, { whose, signal, query });
-  const said = (query: Readonly<Record<string, string | number | undefined>>) =>
-    get<{ readonly messages: readonly Message[] }>("messages", query);
-  const [{ messages }, begun, { summaries }, { jobs }] = await Promise.all([
-    said({
-      limit: pageMessages,
-      mostCharacters,
-      ...(from === undefined ? { before } : { after: from }),
+  const ids = { threadId: thread };
+  const part = from === undefined ? { before } : { after: from };
+  const [{ messages }, begun, { summaries }, jobs] = await Promise.all([
+    ask("/threads/:threadId/messages", {
+      ids,
+      query: { limit: pageMessages, mostCharacters, ...part },
     }),
-    said({ limit: 3, mostCharacters: titleCharacters, after: -1 }),
-    get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
-    isOperator
-      ? ask<{ readonly jobs: readonly Job[] }>("jobs", {
-          ...{ whose, signal },
-          query: { state: "failed", limit: 100 },
-        })
-      : { jobs: [] as readonly Job[] },
+    ask("/threads/:threadId/messages", {
+      ids,
+      query: { limit: 3, mostCharacters: titleCharacters, after: -1 },
+    }),
+    ask("/threads/:threadId/summaries", { ids, query: { limit: stripVersions } }),
+    isOperator ? ask("/jobs", { query: { state: "failed", limit: 100 } }) : undefined,
   ]);
   const end = (messages.at(-1)?.seq ?? -1) + 1;
   const [{ turns }, cost] = await Promise.all([
-    get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, before: end }),
-    get<ThreadCost>("cost", { limit: pageMessages, before: end }),
+    ask("/threads/:threadId/shown", { ids, query: { limit: pageTurns, before: end } }),
+    ask("/threads/:threadId/cost", { ids, query: { limit: pageMessages, before: end } }),
   ]);
   const firstWords = begun.messages.find(({ role }) => role === "user")?.text;
   const title = firstWords === undefined ? thread : titleFrom(firstWords);
-  return {
-    title,
-    messages,
-    turns,
-    cost,
-    summaries,
-    failed: jobs.filter(({ threadId }) => threadId === thread),
-  };
+  const failed = jobs?.jobs.filter(({ threadId }) => threadId === thread) ?? [];
+  return { title, messages, turns, cost, summaries, failed };
 }
 
-function Talk({
-  page,
-  place,
-  again,
-}: Readonly<{ page: ThreadPage; place: Place; again: () => void }>) {
+function Talk({ page }: { page: ThreadPage }) {
   const { title, messages, turns: shown, cost, summaries, failed } = page;
-  const { at, thread = "" } = place.params;
+  const { at, thread = "" } = useHere().params;
   const isWide = useIsWide();
   const turns = turnsOf(messages);
   const views = inViewOf(shown);
@@ -107,13 +88,12 @@ function Talk({
     return added > 0 ? `+${added} shown` : "";
   };
   const view = selected && views.get(selected.seq);
-  const beside = selected && (
-    <Beside
+  const panel = selected && (
+    <TurnPanel
       view={view}
       question={selected.messages.find(({ role }) => role === "user")}
       cost={cost.turns.find(({ seq }) => seq === selected.seq)}
       summary={summaries.find(({ id }) => id === view?.turn.summaryId)}
-      params={place.params}
     />
   );
   return (
@@ -127,25 +107,23 @@ function Talk({
             .join(", ")}
         </p>
       </Head>
-      <JobList jobs={failed} canRetry again={again} />
+      <JobList jobs={failed} canRetry />
       <SummaryStrip summaries={summaries} messages={(messages.at(-1)?.seq ?? 0) + 1} />
       <div class="panes">
         <div class="talk">
-          <ThreadPages place={place} messages={messages} />
+          <ThreadPages messages={messages} />
           {turns.map((turn) => (
             <TurnOfTalk
               key={turn.seq}
               turn={turn}
-              place={place}
               mark={markOf(views.get(turn.seq))}
               isSelected={turn === selected}
-              again={again}
             >
-              {turn === selected && (isWide ? false : beside)}
+              {turn === selected && (isWide ? false : panel)}
             </TurnOfTalk>
           ))}
         </div>
-        {isWide && beside}
+        {isWide && panel}
       </div>
     </>
   );
@@ -164,7 +142,8 @@ function useIsWide(): boolean {
   return isWide;
 }
 
-function costOf({ promptTokens, cachedTokens, sharedTokens, outputTokens }: CallCosts): string {
+function costOf(total: ThreadPage["cost"]["total"]): string {
+  const { promptTokens, cachedTokens, sharedTokens, outputTokens } = total;
   if (promptTokens === null) return "no tokens were reported";
   const cache =
     cachedTokens === null
@@ -173,14 +152,11 @@ function costOf({ promptTokens, cachedTokens, sharedTokens, outputTokens }: Call
   return `${count(promptTokens)} prompt tokens in all, ${cache}, ${count(outputTokens)} out`;
 }
 
-function ThreadPages({
-  place,
-  messages,
-}: Readonly<{ place: Place; messages: readonly Message[] }>) {
+function ThreadPages({ messages }: { messages: readonly Message[] }) {
   const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
-  const { before: _, after, at: __, around, ...params } = place.params;
-  const to = (where: Params) => hrefOf({ ...place, params: { ...params, ...where } });
-  const isLatest = after === undefined && around === undefined && place.params.before === undefined;
+  const { before, after, at: _, around, ...params } = useHere().params;
+  const to = (where: Params) => hrefOf("thread", { ...params, ...where });
+  const isLatest = after === undefined && around === undefined && before === undefined;
   if (first === 0 && (isLatest || messages.length < pageMessages)) return null;
   return (
     <nav class="pages" aria-label="Pages of the conversation">

@@ -1,38 +1,31 @@
-import { ask } from "../api.js";
-import type { Said, Thread } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
+import type { Thread } from "../api-types.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
-import { useList } from "../parts/lists.js";
+import { Page, Rows, ThreadLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
+import { QueryResult, useAnswer } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
-import { counted, Head, Marked, Tag, When, wordsOf } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, type Place, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";
+import { type Params, paramsOf, scopeName, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */
 const mostHits = 30;
 
 /** Conversations, newest first; or what was said in them that fits a search. */
-export function Threads({ place, isOperator }: ViewProps) {
-  const { said = "", since = "", until = "", state = "", app = "" } = place.params;
+export function Threads() {
+  const { params, isOperator } = useHere();
+  const { said = "" } = params;
   return (
-    <section aria-label="Conversations">
-      <Head title="Conversations" />
-      <Filters place={place} search={{ name: "said", value: said, label: "Search what was said" }}>
-        <Field label="From" name="since" value={since} type="date" />
-        <Field label="To" name="until" value={until} type="date" />
-        {isOperator && <Field label="App" name="app" value={app} />}
+    <Page title="Conversations">
+      <Filters search={{ name: "said", label: "Search what was said" }}>
+        <Field label="From" name="since" type="date" />
+        <Field label="To" name="until" type="date" />
+        {isOperator && <Field label="App" name="app" />}
         {said === "" && (
-          <Choice
-            name="state"
-            label="State"
-            value={state}
-            words={["", "open", "ended", "failed"]}
-          />
+          <Choice name="state" label="State" words={["", "open", "ended", "failed"]} />
         )}
       </Filters>
-      {said === "" ? <ThreadList place={place} /> : <Found place={place} />}
-    </section>
+      {said === "" ? <ThreadList /> : <Found said={said} />}
+    </Page>
   );
 }
 
@@ -48,28 +41,19 @@ function timesOf({ since, until }: Params) {
   return { since: since && midnight(since), until: until && midnight(until, 1) };
 }
 
-function ThreadList({ place }: Readonly<{ place: Place }>) {
-  const { after, state } = place.params;
-  const asked = useList<Thread>("threads", place.params, {
-    limit: 50,
-    after,
-    state,
-    ...timesOf(place.params),
-  });
+function ThreadList() {
+  const { params } = useHere();
+  const { after, state } = params;
+  const page = useAnswer("/threads", { query: { limit: 50, after, state, ...timesOf(params) } });
   return (
-    <Answer asked={asked}>
-      {({ rows, next }) => (
+    <QueryResult query={page}>
+      {({ threads, nextCursor }) => (
         <>
-          {rows.length === 0 && <p class="note">No conversation is like that.</p>}
-          {rows.length > 0 && (
-            <div class="card">
-              <ThreadRows threads={rows} />
-            </div>
-          )}
-          <Pages place={place} next={next} />
+          <ThreadRows threads={threads} kind="rows card" none="No conversation is like that." />
+          <Pages next={nextCursor} />
         </>
       )}
-    </Answer>
+    </QueryResult>
   );
 }
 
@@ -77,101 +61,75 @@ function ThreadList({ place }: Readonly<{ place: Place }>) {
  * A row for each conversation: how it began, how it goes on, whose it is, and whether something
  * failed.
  */
-export function ThreadRows({ threads }: Readonly<{ threads: readonly Thread[] }>) {
-  if (threads.length === 0) return <p class="note">None yet.</p>;
+export function ThreadRows({
+  threads,
+  kind = "rows",
+  none,
+}: {
+  threads: readonly Thread[];
+  kind?: "rows" | "rows card";
+  none: string;
+}) {
   return (
-    <ul class="rows">
-      {threads.map(
-        ({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
-          <li key={JSON.stringify([scope, threadId])} class="thread">
-            <a
-              class="row"
-              href={hrefOf({ view: "thread", params: { ...paramsOf(scope), thread: threadId } })}
-            >
-              <bdi>{title === null ? threadId : titleFrom(title)}</bdi>
-            </a>
-            <p class="last faint">
-              {last && (
-                <>
-                  {last.role === "assistant" && "↳ "}
-                  <bdi>{last.text}</bdi>
-                </>
-              )}
-            </p>
-            <p class="faint who">
-              {failed && <Tag of="failed" tone="bad" />} {endedAt !== null && <Tag of="ended" />}{" "}
-              <bdi>{nameOf(paramsOf(scope))}</bdi> · {counted(messages, "message")}
-            </p>
-            <p class="faint when">
-              <When at={lastActivityAt} />
-            </p>
-          </li>
-        ),
+    <Rows kind={kind} rows={threads} none={none}>
+      {({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
+        <li key={JSON.stringify([scope, threadId])} class="thread">
+          <ThreadLink owner={paramsOf(scope)} thread={threadId} kind="row">
+            <bdi>{title === null ? threadId : titleFrom(title)}</bdi>
+          </ThreadLink>
+          <p class="last faint">
+            {last?.role === "assistant" && "↳ "}
+            <bdi>{last?.text}</bdi>
+          </p>
+          <p class="faint who">
+            {failed && <Tag of="failed" />} {endedAt && <Tag of="ended" />}{" "}
+            <bdi>{scopeName(scope)}</bdi> · {counted(messages, "message")}
+          </p>
+          <p class="faint when">
+            <When at={lastActivityAt} />
+          </p>
+        </li>
       )}
-    </ul>
+    </Rows>
   );
 }
 
 /** What was said, each as a link to its turn. */
-function Found({ place }: Readonly<{ place: Place }>) {
-  const { said = "" } = place.params;
-  const asked = useAsked(
-    (signal) =>
-      ask<{ readonly hits: readonly Said[] }>("transcript/search", {
-        ...{
-          method: "POST" as const,
-          whose: whoseOf(place.params),
-          signal,
-          body: { query: said, topK: mostHits },
-        },
-      }),
-    [whoseOf(place.params), said],
-  );
-  const { since = "", until = "" } = timesOf(place.params);
+function Found({ said }: { said: string }) {
+  const found = useAnswer("/transcript/search", {
+    method: "post",
+    body: { query: said, topK: mostHits },
+  });
+  const { since = "", until = "" } = timesOf(useHere().params);
   const beginnings = wordsOf(said);
   return (
-    <Answer asked={asked}>
+    <QueryResult query={found}>
       {({ hits }) => {
         const fitting = hits.filter(
           ({ saidAt }) => saidAt >= since && (until === "" || saidAt < until),
         );
         return (
           <>
-            <p class="note">
-              {fitting.length === 0
-                ? "Nothing that was said fits."
-                : counted(fitting.length, "message")}
-            </p>
-            <ul class="rows card">
-              {fitting.map(({ threadId, scope, seq, role, text, saidAt }) => (
+            {fitting.length > 0 && <p class="note">{counted(fitting.length, "message")}</p>}
+            <Rows kind="rows card" rows={fitting} none="Nothing that was said fits.">
+              {({ threadId, scope, seq, role, text, saidAt }) => (
                 <li key={`${threadId} ${seq}`} class="thread">
-                  <a
-                    class="row plain"
-                    href={hrefOf({
-                      view: "thread",
-                      params: {
-                        ...paramsOf(scope),
-                        thread: threadId,
-                        around: String(seq),
-                        at: String(seq),
-                      },
-                    })}
-                  >
+                  <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq} kind="row plain">
                     <Marked text={excerptOf(text, beginnings)} beginnings={beginnings} />
-                  </a>
+                  </ThreadLink>
                   <p class="faint who">
-                    {role} · <bdi>{nameOf(paramsOf(scope))}</bdi> · <bdi>{threadId}</bdi>
+                    {role} · <bdi>{scopeName(scope)}</bdi> · <bdi>{threadId}</bdi>
                   </p>
                   <p class="faint when">
                     <When at={saidAt} />
                   </p>
                 </li>
-              ))}
-            </ul>
+              )}
+            </Rows>
           </>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }
 
@@ -180,8 +138,7 @@ function excerptOf(text: string, beginnings: readonly string[]): string {
   const places = beginnings
     .map((beginning) => text.toLowerCase().indexOf(beginning))
     .filter((at) => at >= 0);
-  const from = Math.max(0, Math.min(...places, text.length) - 80);
-  return places.length === 0
-    ? text.slice(0, 240)
-    : `${from > 0 ? "…" : ""}${text.slice(from, from + 240)}`;
+  if (places.length === 0) return text.slice(0, 240);
+  const from = Math.max(0, Math.min(...places) - 80);
+  return `${from > 0 ? "…" : ""}${text.slice(from, from + 240)}`;
 }

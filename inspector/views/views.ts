@@ -1,4 +1,4 @@
-import type { View } from "../view.js";
+import type { ComponentType } from "preact";
 import { ChangesView } from "./changes.js";
 import { Costs } from "./costs.js";
 import { ExportAndDelete } from "./export-and-delete.js";
@@ -11,17 +11,29 @@ import { ThreadView } from "./thread.js";
 import { Threads } from "./threads.js";
 import { Waiting } from "./waiting.js";
 
+/** A view of the page. */
+export interface View {
+  readonly name: string;
+  /** Whether somebody's memory has to be named first. @default everybody's can be shown */
+  readonly needsOwner?: true;
+  /** Whether only operators have it. */
+  readonly operators?: true;
+  /** The view whose tab it belongs to. @default it has one of its own */
+  readonly tab?: string;
+  readonly show: ComponentType;
+}
+
 /** All views, by their names in the address; those with a tab in its order. */
 export const views: Readonly<Record<string, View>> = {
   overview: { name: "Overview", show: Overview },
   threads: { name: "Conversations", show: Threads },
-  thread: { name: "Conversation", needsWhose: true, tab: "threads", show: ThreadView },
+  thread: { name: "Conversation", needsOwner: true, tab: "threads", show: ThreadView },
   memories: { name: "Memories", show: Memories },
-  memory: { name: "Memory", needsWhose: true, tab: "memories", show: MemoryDetail },
+  memory: { name: "Memory", needsOwner: true, tab: "memories", show: MemoryDetail },
   waiting: { name: "Waiting", show: Waiting },
   costs: { name: "Cost", show: Costs },
-  question: { name: "Test retrieval", needsWhose: true, show: TestRetrieval },
-  changes: { name: "Changes", needsWhose: true, show: ChangesView },
+  question: { name: "Test retrieval", needsOwner: true, show: TestRetrieval },
+  changes: { name: "Changes", needsOwner: true, show: ChangesView },
   forgotten: { name: "Forgotten", operators: true, show: Forgotten },
-  erase: { name: "Export & delete", needsWhose: true, show: ExportAndDelete },
+  erase: { name: "Export & delete", needsOwner: true, show: ExportAndDelete },
 };

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { ask, path } from "../api.js";
-import type { Consent, Job, Memory, Source } from "../api-types.js";
+import { ask } from "../api.js";
+import type { Consent, Source } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
-import { Answer } from "../parts/asked.js";
-import { useList } from "../parts/lists.js";
+import { Card, MemoryLink, Page, ThreadLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
-import { Head, MemoryLink, Tag, When, Words } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, type Place, paramsOf } from "../place.js";
-import type { ViewProps } from "../view.js";
+import { type Query, QueryResult, useAnswer } from "../parts/query.js";
+import { Tag, When, Words } from "../parts/texts.js";
+import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
 import { JobList } from "./jobs.js";
 import { actionsOf } from "./memory-actions.js";
 
@@ -15,169 +14,129 @@ import { actionsOf } from "./memory-actions.js";
 const limit = 25;
 
 /** What failed, then what waits: for the user's consent, for an operator, for a worker. */
-export function Waiting({ place, isOperator }: ViewProps) {
+export function Waiting() {
+  const { isOperator } = useHere();
   return (
-    <section aria-label="Waiting">
-      <Head title="Waiting" />
-      {isOperator && <Jobs state="failed" title="Failed work" place={place} />}
+    <Page title="Waiting">
+      {isOperator && <Jobs state="failed" title="Failed work" />}
       <div class={isOperator ? "halves" : ""}>
-        <Consents place={place} />
-        {isOperator && <Quarantine place={place} />}
+        <Consents />
+        {isOperator && <Quarantine />}
       </div>
       {isOperator && (
         <div class="halves">
-          <Jobs state="waiting" title="Due work" place={place} />
-          <Jobs state="running" title="Running work" place={place} />
+          <Jobs state="waiting" title="Due work" />
+          <Jobs state="running" title="Running work" />
         </div>
       )}
-    </section>
+    </Page>
   );
 }
 
-/** A page of a list, with its title. */
+/** A page of a list, with its title and how many rows it has. */
 function Listed<Row>({
-  path,
-  where,
+  page,
+  rows,
   name,
   title,
   none = "None.",
-  showsNone = false,
-  place,
   children,
-}: Readonly<{
-  path: "jobs" | "consents" | "memories";
-  where: Readonly<Record<string, string>>;
-  /** Also the param that its pages begin with. */
+}: {
+  page: Query<{ nextCursor: string | null }>;
+  rows: readonly Row[];
+  /** The param that its pages begin with. */
   name: string;
   title: string;
   none?: string;
-  /** Whether `children` show an empty list too, as what was done to it. */
-  showsNone?: boolean;
-  place: Place;
-  children: (rows: readonly Row[], again: () => void) => ComponentChildren;
-}>) {
-  const asked = useList<Row>(path, place.params, { limit, ...where, after: place.params[name] });
+  children: ComponentChildren;
+}) {
+  const isLast = page.value?.nextCursor === null;
+  const heading = (
+    <span>
+      {title} {rows.length > 0 && <Tag of={`${rows.length}${isLast ? "" : "+"}`} />}
+    </span>
+  );
   return (
-    <section class="card" aria-labelledby={name}>
-      <h2 id={name}>
-        <span>
-          {title}{" "}
-          {asked.value && asked.value.rows.length > 0 && (
-            <Tag of={`${asked.value.rows.length}${asked.value.next === null ? "" : "+"}`} />
-          )}
-        </span>
-      </h2>
-      <Answer asked={asked} missing="This server does not list its work.">
-        {({ rows, next }) => (
+    <Card title={heading} label={title}>
+      <QueryResult query={page} missing="This server does not list its work.">
+        {({ nextCursor }) => (
           <>
             {rows.length === 0 && <p class="note">{none}</p>}
-            {(rows.length > 0 || showsNone) && children(rows, asked.again)}
-            <Pages place={place} next={next} name={name} />
+            {children}
+            <Pages next={nextCursor} name={name} />
           </>
         )}
-      </Answer>
-    </section>
+      </QueryResult>
+    </Card>
   );
 }
 
-function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
-  const of = `${title} of ${nameOf(place.params) || "everybody"}`;
+function Jobs({ state, title }: { state: string; title: string }) {
+  const { owner, params } = useHere();
+  const name = `jobs-${state}`;
+  const page = useAnswer("/jobs", { query: { limit, state, after: params[name] } });
+  const jobs = page.value?.jobs ?? [];
+  const ownerName = nameOf(owner) || "everybody";
   return (
-    <Listed<Job>
-      path="jobs"
-      where={{ state }}
-      name={`jobs-${state}`}
-      title={of}
-      place={place}
-      showsNone
-    >
-      {(jobs, again) => <JobList jobs={jobs} canRetry={state === "failed"} again={again} />}
+    <Listed page={page} rows={jobs} name={name} title={`${title} of ${ownerName}`}>
+      <JobList jobs={jobs} canRetry={state === "failed"} />
     </Listed>
   );
 }
 
-/** Rows that wait for a decision, each with its buttons. */
-function Decisions<Row extends { readonly id: string; readonly text: string }>({
-  rows,
-  actions,
-  again,
-  children,
-}: Readonly<{
-  rows: readonly Row[];
-  actions: (row: Row) => readonly Action<Row>[];
-  again: () => void;
-  children: (row: Row) => ComponentChildren;
-}>) {
-  return (
-    <Choosable rows={rows} actionsOf={actions} again={again}>
-      {(box, buttons) => (
-        <ul class="rows">
-          {rows.map((row) => (
-            <li key={row.id} class="memory">
-              {rows.length > 1 && box(row)}
-              {children(row)}
-              {buttons(row)}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Choosable>
-  );
-}
-
 const decide = (decision: "approve" | "refuse") => (consent: Consent, reason: string) =>
-  ask(path`consents/${consent.id}/decision`, {
-    ...{
-      method: "POST",
-      whose: paramsOf(consent.scope),
-      revision: consent.revision,
-      body: { decision, reason },
-    },
+  ask("/consents/:id/decision", {
+    method: "post",
+    ids: { id: consent.id },
+    owner: paramsOf(consent.scope),
+    revision: consent.revision,
+    body: { decision, reason },
   });
 const decisions: readonly Action<Consent>[] = [
   {
     does: "Approve",
     about: "In the user's name: it is written as a memory.",
-    of: decide("approve"),
+    act: decide("approve"),
   },
   {
     does: "Refuse",
     danger: true,
     about: "In the user's name: it is not written.",
-    of: decide("refuse"),
+    act: decide("refuse"),
   },
 ];
 
-function Consents({ place }: Readonly<{ place: Place }>) {
-  const about = {
-    name: "consents",
-    title: "Requests for consent",
-    none: "No request waits for a user's consent.",
-  };
+function Consents() {
+  const after = useHere().params.consents;
+  const page = useAnswer("/consents", { query: { limit, status: "pending", after } });
+  const consents = page.value?.consents ?? [];
   return (
-    <Listed<Consent> path="consents" where={{ status: "pending" }} place={place} {...about}>
-      {(consents, again) => (
-        <Decisions rows={consents} actions={() => decisions} again={again}>
-          {({ text, rule, scope, category, key, current, ...request }) => (
-            <>
-              <p dir="auto">
-                <Words text={text} />
-              </p>
-              <p class="faint">
-                <Tag
-                  of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
-                  tone="waiting"
-                />{" "}
-                {nameOf(paramsOf(scope))} · {category}
-                {key !== null && ` · ${key}`}{" "}
-                {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
-                <When at={request.createdAt} />, expires <When at={request.expiresAt} />
-              </p>
-              <Ground source={request.source} whose={paramsOf(scope)} by={request.proposedBy} />
-            </>
-          )}
-        </Decisions>
-      )}
+    <Listed
+      page={page}
+      rows={consents}
+      name="consents"
+      title="Requests for consent"
+      none="No request waits for a user's consent."
+    >
+      <Choosable kind="rows" rows={consents} actionsOf={() => decisions} hasButtons>
+        {({ text, rule, scope, category, key, current, ...request }) => (
+          <>
+            <p dir="auto">
+              <Words text={text} />
+            </p>
+            <p class="faint">
+              <Tag
+                of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
+                tone="waiting"
+              />{" "}
+              {scopeName(scope)} · {category}
+              {key && ` · ${key}`} {current && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
+              <When at={request.createdAt} />, expires <When at={request.expiresAt} />
+            </p>
+            <Ground source={request.source} owner={paramsOf(scope)} by={request.proposedBy} />
+          </>
+        )}
+      </Choosable>
     </Listed>
   );
 }
@@ -185,11 +144,13 @@ function Consents({ place }: Readonly<{ place: Place }>) {
 /** The words a request was understood from, where they were said, and who proposed it. */
 function Ground({
   source,
-  whose,
+  owner,
   by,
-}: Readonly<{ source: Source | null; whose: Params; by: string | null }>) {
-  const at = String(source?.seqs[0] ?? "");
-  const thread = source?.threadId ?? "";
+}: {
+  source: Source | null;
+  owner: Params;
+  by: string | null;
+}) {
   return (
     <>
       {source?.quote && (
@@ -199,13 +160,13 @@ function Ground({
       )}
       <p class="faint">
         {source && (
-          <a href={hrefOf({ view: "thread", params: { ...whose, thread, around: at, at } })}>
-            <bdi>{thread}</bdi>
-            {at !== "" && `, message ${source.seqs.join(", ")}`}
-          </a>
+          <ThreadLink owner={owner} thread={source.threadId} seq={source.seqs[0]}>
+            <bdi>{source.threadId}</bdi>
+            {source.seqs.length > 0 && `, message ${source.seqs.join(", ")}`}
+          </ThreadLink>
         )}
         {source && by !== null && " · "}
-        {by !== null && (
+        {by && (
           <>
             proposed by <bdi>{by}</bdi>
           </>
@@ -216,28 +177,32 @@ function Ground({
   );
 }
 
-function Quarantine({ place }: Readonly<{ place: Place }>) {
-  const about = {
-    name: "quarantine",
-    title: "Quarantine",
-    none: "Nothing reads as instructions to a model.",
-  };
+function Quarantine() {
+  const after = useHere().params.quarantine;
+  const page = useAnswer("/memories", { query: { limit, states: "quarantined", after } });
+  const memories = page.value?.memories ?? [];
   return (
-    <Listed<Memory> path="memories" where={{ states: "quarantined" }} place={place} {...about}>
-      {(memories, again) => (
-        <Decisions rows={memories} actions={actionsOf} again={again}>
-          {({ id, scope, text, origin, createdAt }) => (
-            <>
-              <p dir="auto">
-                <MemoryLink id={id} whose={paramsOf(scope)} text={text.slice(0, 1_000)} />
-              </p>
-              <p class="faint">
-                {nameOf(paramsOf(scope))} · from {origin} · <When at={createdAt} />
-              </p>
-            </>
-          )}
-        </Decisions>
-      )}
+    <Listed
+      page={page}
+      rows={memories}
+      name="quarantine"
+      title="Quarantine"
+      none="Nothing reads as instructions to a model."
+    >
+      <Choosable kind="rows" rows={memories} actionsOf={actionsOf} hasButtons>
+        {({ id, scope, text, origin, createdAt }) => (
+          <>
+            <p dir="auto">
+              <MemoryLink id={id} owner={paramsOf(scope)}>
+                {text.slice(0, 1_000)}
+              </MemoryLink>
+            </p>
+            <p class="faint">
+              {scopeName(scope)} · from {origin} · <When at={createdAt} />
+            </p>
+          </>
+        )}
+      </Choosable>
     </Listed>
   );
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "./api.js";
 import type { Owner } from "./api-types.js";
-import { Answer, useAsked } from "./parts/asked.js";
+import { type Ask, QueryResult, useQuery } from "./parts/query.js";
 import { count, counted, When } from "./parts/texts.js";
-import { go, hrefOf, nameOf, type Params, type Place, paramsOf } from "./place.js";
+import { go, hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "./place.js";
 import { views } from "./views/views.js";
 
 /** Owners that are suggested at once. */
@@ -14,18 +14,14 @@ const mostIdCharacters = 200;
 const pauseMs = 150;
 
 /** Whose memory is looked at, and who else there is, on demand. */
-export function WhoseChooser({ place }: Readonly<{ place: Place }>) {
+export function OwnerChooser() {
+  const name = nameOf(useHere().owner) || "everyone";
   const [isOpen, setOpen] = useState(false);
   const popover = useRef<HTMLDivElement>(null);
   return (
     <div class="whose">
-      <button
-        type="button"
-        popovertarget="whose"
-        aria-label={`Whose: ${nameOf(place.params) || "everyone"}`}
-      >
-        <span class="faint">Whose:</span> <bdi>{nameOf(place.params) || "everyone"}</bdi>{" "}
-        <span class="faint">▾</span>
+      <button type="button" popovertarget="whose" aria-label={`Whose: ${name}`}>
+        <span class="faint">Whose:</span> <bdi>{name}</bdi> <span class="faint">▾</span>
       </button>
       <div
         id="whose"
@@ -35,7 +31,7 @@ export function WhoseChooser({ place }: Readonly<{ place: Place }>) {
         aria-label="Whose memory"
         onToggle={(event) => setOpen(event.newState === "open")}
       >
-        {isOpen && <OwnerPicker place={place} onPick={() => popover.current?.hidePopover()} />}
+        {isOpen && <OwnerPicker onPick={() => popover.current?.hidePopover()} />}
       </div>
     </div>
   );
@@ -47,18 +43,10 @@ interface Owners {
 }
 
 /** Users and apps by a beginning or a part of their id, the latest active first. */
-async function findOwners(
-  search: string,
-  tenant: string | undefined,
-  signal: AbortSignal,
-): Promise<Owners> {
-  const query = { sort: "active", search, limit: mostOwners };
-  const call = { whose: { tenant: tenant ?? "" }, query, signal };
-  const [users, apps] = await Promise.all([
-    ask<Pick<Owners, "users">>("users", call),
-    ask<Pick<Owners, "apps">>("apps", call),
-  ]);
-  return { ...users, ...apps };
+async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<Owners> {
+  const call = { owner: { tenant }, query: { sort: "active", search, limit: mostOwners } };
+  const [{ users }, { apps }] = await Promise.all([askApi("/users", call), askApi("/apps", call)]);
+  return { users, apps };
 }
 
 const idOf = ({ scope }: Owner) => scope.userId ?? scope.appId ?? "";
@@ -67,14 +55,14 @@ const idOf = ({ scope }: Owner) => scope.userId ?? scope.appId ?? "";
 function Unknown({
   wanted,
   owners,
-  to,
+  view,
   onPick,
-}: Readonly<{
+}: {
   wanted: string;
   owners: Owners;
-  to: (params: Params) => Place;
+  view: string;
   onPick?: (() => void) | undefined;
-}>) {
+}) {
   const begins = [...owners.users, ...owners.apps].filter((owner) =>
     idOf(owner).toLowerCase().startsWith(wanted.toLowerCase()),
   );
@@ -84,8 +72,8 @@ function Unknown({
       No such user or app.{" "}
       {begins.length > 0 && `${many} ${begins.length === 1 ? "begins" : "begin"} with ${wanted}: `}
       {begins.slice(0, 5).map(({ scope }) => (
-        <a key={JSON.stringify(scope)} href={hrefOf(to(paramsOf(scope)))} onClick={onPick}>
-          <bdi>{nameOf(paramsOf(scope))}</bdi>{" "}
+        <a key={JSON.stringify(scope)} href={hrefOf(view, paramsOf(scope))} onClick={onPick}>
+          <bdi>{scopeName(scope)}</bdi>{" "}
         </a>
       ))}
     </p>
@@ -93,53 +81,45 @@ function Unknown({
 }
 
 /** Says where nobody has the id that is looked at. */
-export function UnknownOwner({ place }: Readonly<{ place: Place }>) {
-  const { tenant, user, app } = place.params;
-  const wanted = user ?? app;
-  const asked = useAsked(
-    async (signal) => (wanted === undefined ? null : findOwners(wanted, tenant, signal)),
-    [wanted, tenant],
+export function UnknownOwner() {
+  const { view, owner } = useHere();
+  const wanted = owner.user ?? owner.app ?? "";
+  const { value } = useQuery(async (askApi) =>
+    wanted === "" ? null : findOwners(askApi, wanted, owner.tenant),
   );
-  const { value } = asked;
-  if (wanted === undefined || value === null) return null;
-  const known = [...value.users, ...value.apps].some((owner) => idOf(owner) === wanted);
-  if (known || wanted.length > mostIdCharacters) return null;
-  return <Unknown wanted={wanted} owners={value} to={(params) => ({ ...place, params })} />;
+  if (value === null || wanted.length > mostIdCharacters) return null;
+  const isKnown = [...value.users, ...value.apps].some((each) => idOf(each) === wanted);
+  return isKnown ? null : <Unknown wanted={wanted} owners={value} view={view} />;
 }
 
 /** Users and apps to choose from, with a field that asks the server for those with an id like it. */
-export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?: () => void }>) {
+export function OwnerPicker({ onPick }: { onPick?: () => void }) {
+  const here = useHere();
+  const { tenant } = here.params;
   const [typed, setTyped] = useState("");
   const [isUnknown, setUnknown] = useState(false);
   const wanted = typed.trim();
-  const found = useAsked(
-    async (signal) => {
+  const found = useQuery(
+    async (askApi) => {
       await new Promise((resolve) => setTimeout(resolve, wanted === "" ? 0 : pauseMs));
-      if (signal.aborted) throw new DOMException("another letter was typed", "AbortError");
-      return { wanted, ...(await findOwners(wanted, place.params.tenant, signal)) };
+      return { wanted, ...(await findOwners(askApi, wanted, tenant)) };
     },
     [wanted],
   );
-  const to = (params: Params): Place => ({ view: views[place.view]?.tab ?? place.view, params });
-  const pick = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (wanted === "") {
-      go(to({}));
-      onPick?.();
-      return;
-    }
-    const { users, apps } = await findOwners(
-      wanted,
-      place.params.tenant,
-      new AbortController().signal,
-    );
-    const all = [...users, ...apps];
-    const owner =
-      all.find((each) => idOf(each) === wanted) ?? (all.length === 1 ? all[0] : undefined);
-    setUnknown(owner === undefined);
-    if (owner === undefined) return;
-    go(to(paramsOf(owner.scope)));
+  const view = views[here.view]?.tab ?? here.view;
+  const pick = (owner: Params) => {
+    go(view, owner);
     onPick?.();
+  };
+  const pickTyped = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (wanted === "") return pick({});
+    const { users, apps } = await findOwners(ask, wanted, tenant);
+    const all = [...users, ...apps];
+    const one =
+      all.find((each) => idOf(each) === wanted) ?? (all.length === 1 ? all[0] : undefined);
+    setUnknown(one === undefined);
+    if (one !== undefined) pick(paramsOf(one.scope));
   };
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -147,8 +127,8 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
     <ul class="owners">
       {owners.map(({ scope, memories, threads, lastActivityAt }) => (
         <li key={JSON.stringify(scope)}>
-          <a href={hrefOf(to(paramsOf(scope)))} onClick={onPick}>
-            <bdi>{nameOf(paramsOf(scope))}</bdi>
+          <a href={hrefOf(view, paramsOf(scope))} onClick={onPick}>
+            <bdi>{scopeName(scope)}</bdi>
             <span class="faint">
               {kind} · {counted(memories, "memory", "memories")} ·{" "}
               {counted(threads, "conversation")} · <When at={lastActivityAt} />
@@ -159,7 +139,7 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
     </ul>
   );
   return (
-    <form class="picker" onSubmit={pick}>
+    <form class="picker" onSubmit={pickTyped}>
       <input
         aria-label="User or app"
         placeholder="A user or an app"
@@ -171,23 +151,22 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
           setUnknown(false);
         }}
       />
-      {!views[place.view]?.needsWhose && (
-        <a href={hrefOf(to({}))} onClick={onPick}>
+      {!views[here.view]?.needsOwner && (
+        <a href={hrefOf(view, {})} onClick={onPick}>
           Everyone
         </a>
       )}
-      <Answer asked={found}>
-        {(owners) => (
+      <QueryResult query={found}>
+        {({ users, apps, ...asked }) => (
           <>
-            {(isUnknown || owners.users.length + owners.apps.length === 0) &&
-              owners.wanted !== "" && (
-                <Unknown wanted={owners.wanted} owners={owners} to={to} onPick={onPick} />
-              )}
-            {list("user", owners.users)}
-            {list("app", owners.apps)}
+            {(isUnknown || users.length + apps.length === 0) && asked.wanted !== "" && (
+              <Unknown wanted={asked.wanted} owners={{ users, apps }} view={view} onPick={onPick} />
+            )}
+            {list("user", users)}
+            {list("app", apps)}
           </>
         )}
-      </Answer>
+      </QueryResult>
     </form>
   );
 }

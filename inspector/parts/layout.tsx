@@ -1,0 +1,174 @@
+import type { ComponentChildren } from "preact";
+import { hrefOf, type Params, useHere } from "../place.js";
+import { count } from "./texts.js";
+
+/** A view's title, with what can be done beside it. */
+export function Head({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="head">
+      <h1 title={title}>
+        <bdi>{title}</bdi>
+      </h1>
+      {children}
+    </div>
+  );
+}
+
+/** A view with its title. */
+export function Page({
+  title,
+  beside,
+  isNarrow = false,
+  children,
+}: {
+  title: string;
+  beside?: ComponentChildren;
+  isNarrow?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class={isNarrow ? "narrow" : undefined} aria-label={title}>
+      <Head title={title}>{beside}</Head>
+      {children}
+    </section>
+  );
+}
+
+/** A part of a view with its heading. */
+export function Card({
+  title,
+  label,
+  children,
+}: {
+  title: ComponentChildren;
+  label?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="card" aria-label={label}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** A list, or a note where it is empty. */
+export function Rows<Row>({
+  rows,
+  none,
+  kind = "rows",
+  children,
+}: {
+  rows: readonly Row[];
+  none?: string;
+  kind?: "rows" | "rows card" | "lines" | "delta";
+  /** A list item. */
+  children: (row: Row) => ComponentChildren;
+}) {
+  if (rows.length === 0) return none === undefined ? null : <p class="note">{none}</p>;
+  return <ul class={kind}>{rows.map(children)}</ul>;
+}
+
+/** Figures side by side, each with its name and a word about it. */
+export function Tiles({
+  tiles,
+}: {
+  tiles: readonly (readonly [name: string, figure: string, about?: string])[];
+}) {
+  return (
+    <dl class="tiles">
+      {tiles.map(([name, figure, about]) => (
+        <div key={name} class="card">
+          <dt>{name}</dt>
+          <dd class="figure">{figure}</dd>
+          {about && <dd class="faint">{about}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Rows of numbers. */
+export function NumberTable({
+  kind,
+  head,
+  rows,
+}: {
+  kind: "costs" | "counts";
+  head?: readonly string[];
+  rows: readonly (readonly [name: ComponentChildren, ...numbers: number[]])[];
+}) {
+  return (
+    <table class={kind}>
+      {head && (
+        <thead>
+          <tr>
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {rows.map(([name, ...numbers], place) => (
+          <tr key={`${place}`}>
+            <th scope="row">{name}</th>
+            {numbers.map((number, column) => (
+              <td key={`${column}`} class="number">
+                {count(number)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A link to a memory. */
+export function MemoryLink({
+  id,
+  owner,
+  isRow = false,
+  children,
+}: {
+  id: string;
+  /** @default the owner that is looked at */
+  owner?: Params | undefined;
+  /** Whether it leads a row, where keys go from row to row. */
+  isRow?: boolean;
+  children: ComponentChildren;
+}) {
+  const here = useHere();
+  const href = hrefOf("memory", { ...(owner ?? here.owner), id });
+  return (
+    <a class={isRow ? "row plain" : undefined} href={href}>
+      <bdi>{children}</bdi>
+    </a>
+  );
+}
+
+/** A link to a conversation, or to one of its messages. */
+export function ThreadLink({
+  owner,
+  thread,
+  seq,
+  kind,
+  children,
+}: {
+  owner: Params;
+  thread: string;
+  seq?: number | undefined;
+  /** In a list where keys go from row to row. */
+  kind?: "row" | "row plain";
+  children: ComponentChildren;
+}) {
+  const at = String(seq ?? "");
+  return (
+    <a class={kind} href={hrefOf("thread", { ...owner, thread, around: at, at })}>
+      {children}
+    </a>
+  );
+}

@@ -1,8 +1,0 @@
-/** Puts a file into the browser's downloads. */
-export function saveFile(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
