@@ -175,12 +175,14 @@ async function serveUntilStopped(
   const server = node.createAdaptorServer({ fetch });
   // The app limits bodies itself, except imports.
   if ("requestTimeout" in server) server.requestTimeout = 0;
+  // Whoever reads the address may stop it at once.
+  const stopped = stopSignal();
   server.listen(port, host);
   await once(server, "listening");
   onListening(
     `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
   );
-  await stopSignal();
+  await stopped;
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));
   const closeAll = () => "closeAllConnections" in server && server.closeAllConnections();

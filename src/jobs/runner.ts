@@ -96,6 +96,21 @@ function createJobRuns({ works, within, logger, concurrency }: RunnerDeps, how: 
   };
 }
 
+/** What is under way, and the wait for all of it. */
+function createUnderWay() {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    track<Result>(work: Promise<Result>): Promise<Result> {
+      underWay.add(work);
+      void work.finally(() => underWay.delete(work));
+      return work;
+    },
+    async idle(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
 /**
  * Runs background work in this process: after the call that made it due, before that call returns
  * ("inline"), or what the tables say is due ("worker", `concurrency` jobs of each kind).
@@ -103,17 +118,9 @@ function createJobRuns({ works, within, logger, concurrency }: RunnerDeps, how: 
 export function createRunner(deps: RunnerDeps, how: Mode) {
   const { logger, works } = deps;
   const stopping = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
+  const { track, idle } = createUnderWay();
   // Outside of the call that begins it.
   const outside = new AsyncResource("mnemograph.runner");
-  const track = <Result>(work: Promise<Result>): Promise<Result> => {
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
-    return work;
-  };
-  const idle = async () => {
-    while (underWay.size > 0) await Promise.all(underWay);
-  };
   const { run, counts } = createJobRuns(deps, how);
   const look = createLook(deps.db, looks[how].limit);
   const lanes = new Map<WorkKind, Lanes>();

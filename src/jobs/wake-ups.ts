@@ -52,18 +52,11 @@ const whileOthersMakeThem = {
   when: (error: unknown) => errorCodeOf(error) === "40P01",
 };
 
-/**
- * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
- * messages may be lost.
- */
-export function createWakeUps(db: Database, option: QueueOption, logger: Logger) {
-  const outside = new AsyncResource("mnemograph.queue");
-  const unsent = new Set<WorkKind>();
-  const listeners = new Map<WorkKind, () => Promise<unknown>>();
+/** pg-boss, started when it is first needed, with a queue for each kind of work. */
+function createQueues(db: Database, option: QueueOption, logger: Logger) {
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   let started: Promise<StartedBoss> | undefined;
   let isPrepared = false;
-  let sending: Promise<void> | undefined;
 
   const open = async (): Promise<PgBossInstance> => {
     if (!("pgBoss" in option)) return option;
@@ -79,16 +72,39 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
     for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
   };
-  const prepare = async () => {
-    const boss = await open();
-    if (!isPrepared) await retrying(() => makeMissing(boss), whileOthersMakeThem);
-    isPrepared = true;
-    return boss;
+  return {
+    nameOf,
+    async prepare(): Promise<PgBossInstance> {
+      const boss = await open();
+      if (!isPrepared) await retrying(() => makeMissing(boss), whileOthersMakeThem);
+      isPrepared = true;
+      return boss;
+    },
+    /** Whether the last request to the queues succeeded. */
+    isWell: () => isPrepared,
+    /** Logs that a request failed; the next one prepares the queues anew. */
+    failed: (what: string) => (error: unknown) => {
+      isPrepared = false;
+      logger.warn(`${what}, so workers find work at their intervals: ${errorLine(error)}`);
+    },
+    async close(): Promise<void> {
+      const boss = await started?.catch(() => undefined);
+      await boss?.stop({ graceful: false });
+    },
   };
-  const failed = (what: string) => (error: unknown) => {
-    isPrepared = false;
-    logger.warn(`${what}, so workers find work at their intervals: ${errorLine(error)}`);
-  };
+}
+
+/**
+ * A message of a queue says that there is work of its kind, and nothing else. The tables say which:
+ * messages may be lost.
+ */
+export function createWakeUps(db: Database, option: QueueOption, logger: Logger) {
+  const outside = new AsyncResource("mnemograph.queue");
+  const unsent = new Set<WorkKind>();
+  const listeners = new Map<WorkKind, () => Promise<unknown>>();
+  const { nameOf, prepare, isWell, failed, close } = createQueues(db, option, logger);
+  let sending: Promise<void> | undefined;
+
   const insert = async (kinds: readonly WorkKind[]) => {
     const boss = await prepare();
     for (const kind of kinds) {
@@ -116,8 +132,7 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     },
     flush: async () => sending,
     prepare,
-    /** Whether the last request to the queues succeeded. */
-    isWell: () => isPrepared,
+    isWell,
     /**
      * Polls until `signal`, without pauses while there are messages. Not by `boss.work`: in pg-boss
      * 10 its failed statement ends the process.
@@ -143,8 +158,7 @@ export function createWakeUps(db: Database, option: QueueOption, logger: Logger)
     },
     async close() {
       await sending;
-      const boss = await started?.catch(() => undefined);
-      await boss?.stop({ graceful: false });
+      await close();
     },
   };
 }

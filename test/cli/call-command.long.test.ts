@@ -71,7 +71,11 @@ describe("mnemograph call", () => {
     [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
     [["listMemory"], 2, /There is no operation "listMemory": did you mean "listMemories"\?$/],
     // Not the one that writes alone.
-    [["memories"], 2, /: did you mean "listMemories", "addMemories", .*or "countAppMemories"\?$/],
+    [
+      ["memories"],
+      2,
+      /: did you mean "listMemories", "countMemories", "addMemories", .*or "countAppMemories"\?$/,
+    ],
     [["jobs"], 2, /: did you mean "listJobs"\?$/],
     [["constructor"], 2, /There is no operation/],
     [
