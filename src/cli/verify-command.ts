@@ -1,14 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { MemoryError, messageOf } from "../errors.js";
-import {
-  type ErasureReceipt,
-  erasureReceipt,
-  receiptProblems,
-} from "../forgetting/receipt.rule.js";
-import { parseInput } from "../text/parse-input.js";
-import { parseJson } from "../text/plain-json.js";
+import type { ErasureReceipt } from "../forgetting/receipt.rule.js";
 import type { CliCommand } from "./flags.js";
 import { counted, print } from "./output.js";
 
@@ -26,7 +19,10 @@ export const verifyCommand: CliCommand = {
       .argument("<receipt>", "the file")
       .requiredOption("--public-key <file>", "the Ed25519 key that receipts are signed for, as PEM")
       .option("--json", "print JSON"),
-  async run(file: string, flags: VerifyFlags, _: Command) {
+  async run(file: string, flags: VerifyFlags) {
+    const { erasureReceipt, receiptProblems } = await import("../forgetting/receipt.rule.js");
+    const { parseInput } = await import("../text/parse-input.js");
+    const { parseJson } = await import("../text/plain-json.js");
     const json = parseJson(readText(file), file);
     const receipt = parseInput(erasureReceipt, json, "receipt");
     const key = readText(flags.publicKey);

@@ -101,9 +101,8 @@ const deleteThreadSchema = forgetSchema.extend({
  * `{ userId }`: all data of the user in every app, and the notes that apps made of the user's
  * conversations; `{ userId, appId }`: the user's memories and threads in that app; `{ appId }`: the
  * app's own data. Works in transactions of bounded size; the next run finishes an interrupted one.
- * One event and one record for a receipt, without content or user, stay in the
- * tenant. Later writes to the scope stay. A running
- * graph fails when it writes its state to `memory.checkpointer()`.
+ * One event and one record for a receipt, without content or user, stay in the tenant. Later writes
+ * to the scope stay. A running graph fails when it writes its state to `memory.checkpointer()`.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function forget(
@@ -244,7 +243,10 @@ async function finishErasure(
   return erased !== null;
 }
 
-/** Retries when two erasures of a tenant end at once, and deadlocks: forgetting locks threads before memories, some writers do the opposite. */
+/**
+ * Retries when two erasures of a tenant end at once, and deadlocks: forgetting locks threads before
+ * memories, some writers do the opposite.
+ */
 function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,

@@ -4,7 +4,7 @@ import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { nobody, type Scope } from "../scope/scope.js";
-import { isId, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
+import { isListed, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 
 /** A user or an app with data. */
@@ -22,7 +22,7 @@ export interface ListedOwner {
 }
 
 /** Longer ids are found by their beginning: an index entry has no room for more. */
-const mostIdCharacters = 200;
+const maxIdCharacters = 200;
 
 const pageSchema = z.strictObject({
   /** @default all tenants */
@@ -37,7 +37,7 @@ const pageSchema = z.strictObject({
   /** "active": the latest active first, on one page. @default "oldest", with `search` "active" */
   sort: z.enum(["oldest", "active"]).optional(),
   /** Only those with this in their id, in any case; those whose id begins with it come first. */
-  search: storableText.max(mostIdCharacters).optional(),
+  search: storableText.max(maxIdCharacters).optional(),
 });
 
 export interface ListOwners extends z.input<typeof pageSchema> {}
@@ -52,8 +52,7 @@ export async function listOwners(
   const { tenantId, limit, after = "0", sort } = given;
   const search = given.search ?? (sort === "active" ? "" : undefined);
   const { schema } = db;
-  const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
-  const isListed = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
+  const isAsked = sql`${isListed({ scope: undefined, tenantId }, "o")} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
         and o.user_id ${which === "users" ? sql`<>` : sql`=`} ''`;
   const list = () =>
     db.query<Omit<ListedOwner, "scope"> & ScopeRow>(sql`
@@ -69,7 +68,7 @@ export async function listOwners(
       ) as items,
       t.threads, t.last_activity_at as "lastActivityAt"
     from (
-      ${search === undefined ? sql`select * from ${schema}.owner o where ${isListed} order by o.id limit ${limit}` : latestFound(db, which, isListed, search, limit)}
+      ${search === undefined ? sql`select * from ${schema}.owner o where ${isAsked} order by o.id limit ${limit}` : latestFound(db, which, isAsked, search, limit)}
     ) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
@@ -80,7 +79,7 @@ export async function listOwners(
 }
 
 /** Matches whose last activity is looked up. */
-const mostMatches = 1_000;
+const maxMatches = 1_000;
 
 /**
  * The owners `o` with `search` in their id, as rows with `begins`: whether the id begins with it.
@@ -89,27 +88,27 @@ const mostMatches = 1_000;
 function latestFound(
   { schema }: Connection,
   which: "users" | "apps",
-  isListed: Sql,
+  isAsked: Sql,
   search: string,
   limit: number,
 ): Sql {
-  const id = sql`(left(lower(o.${raw(which === "users" ? "user_id" : "app_id")}), ${raw(String(mostIdCharacters))}) collate "C")`;
+  const id = sql`(left(lower(o.${raw(which === "users" ? "user_id" : "app_id")}), ${raw(String(maxIdCharacters))}) collate "C")`;
   const wanted = sql`lower(${search}::text)`;
   const owners = (begins: boolean, where: Sql) => sql`
         (
           select o.id, ${begins}::boolean as begins from ${schema}.owner o
-          where ${isListed} and ${where} order by ${id} limit ${mostMatches}
+          where ${isAsked} and ${where} order by ${id} limit ${maxMatches}
         )`;
   const candidates =
     search === ""
       ? sql`
         (
           select o.id, true as begins, max(t.last_activity_at) as at
-          from ${schema}.thread t join ${schema}.owner o on o.id = t.owner_ref and ${isListed}
-          group by o.id order by at desc limit ${mostMatches}
+          from ${schema}.thread t join ${schema}.owner o on o.id = t.owner_ref and ${isAsked}
+          group by o.id order by at desc limit ${maxMatches}
         )
         union all
-        (select o.id, true, null from ${schema}.owner o where ${isListed} order by o.id desc limit ${limit})`
+        (select o.id, true, null from ${schema}.owner o where ${isAsked} order by o.id desc limit ${limit})`
       : sql`
         select f.*, (select max(t.last_activity_at) from ${schema}.thread t where t.owner_ref = f.id) as at
         from (

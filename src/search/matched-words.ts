@@ -7,8 +7,8 @@ import { searchText, spelledWords } from "../text/search-text.js";
 import { questionTerms } from "./read-question.js";
 
 /** More would take a second of the database's time. */
-const mostWords = 4_000;
-const mostTextCharacters = 2_000;
+const maxWords = 4_000;
+const maxTextCharacters = 2_000;
 
 /** A word of a text, and whether a question and an answer have it too. */
 interface SharedWord {
@@ -34,8 +34,8 @@ export async function matchedWords(
     readonly texts: readonly string[];
   },
 ): Promise<{ readonly question: string[]; readonly answer: string[] }[]> {
-  const spelled = texts.map((text) => spelledWords(text.slice(0, mostTextCharacters)));
-  const words = [...new Set(spelled.flat())].slice(0, mostWords);
+  const spelled = texts.map((text) => spelledWords(text.slice(0, maxTextCharacters)));
+  const words = [...new Set(spelled.flat())].slice(0, maxWords);
   const rows = await db.query<SharedWord>(sql`
     with asked as materialized (
       select a.lexeme from unnest(${db.schema}.asked_words_1(
