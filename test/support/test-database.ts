@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll, inject, onTestFinished } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
@@ -16,8 +16,8 @@ export interface TestDatabase {
   readonly schema: string;
   readonly database: Database;
   /**
-   * A memory on it, closed after the tests. Default: inline jobs, no logging, no extraction,
-   * episodes, insights or consolidation.
+   * A memory on it, closed after the tests, or with the test if it works in the background.
+   * Default: inline jobs, no logging, no extraction, episodes, insights or consolidation.
    */
   memory(options?: TestOptions): Memory;
 }
@@ -58,7 +58,9 @@ export function useTestDatabase(): TestDatabase {
         ...options,
         config: withoutUpkeep(options.config),
       });
-      memories.push(memory);
+      // Its sweeps would do the next test's work, with a model of a test that has ended.
+      if (options.jobs === "background") onTestFinished(() => memory.close());
+      else memories.push(memory);
       return memory;
     },
   };
