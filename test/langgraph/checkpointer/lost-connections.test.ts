@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createMemory } from "../../../src/index.js";
 import { silentLogger } from "../../support/silent-logger.js";
