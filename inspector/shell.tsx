@@ -34,8 +34,8 @@ export function Shell() {
         <a class="brand" href={hrefOf("overview", owner)}>
           <Logo /> Mnemograph
         </a>
-        <Tabs current={view.tab ?? place.view} />
         {!isUser && <OwnerChooser />}
+        <Tabs current={view.tab ?? place.view} />
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
         {!isUser && <UnknownOwner />}

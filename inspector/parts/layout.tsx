@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { Source } from "../api-types.js";
 import { hrefOf, type Params, useHere } from "../place.js";
 import { count } from "./texts.js";
 
@@ -170,5 +171,16 @@ export function ThreadLink({
     <a class={kind} href={hrefOf("thread", { ...owner, thread, around: at, at })}>
       {children}
     </a>
+  );
+}
+
+/** A link to the words that something rests on. */
+export function SourceLink({ owner, source }: { owner: Params; source: Source }) {
+  const { threadId, seqs } = source;
+  return (
+    <ThreadLink owner={owner} thread={threadId} seq={seqs[0]}>
+      <bdi>{threadId}</bdi>
+      {seqs.length > 0 && `, message ${seqs.join(", ")}`}
+    </ThreadLink>
   );
 }

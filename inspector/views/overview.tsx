@@ -137,7 +137,7 @@ function Learned({ memories }: { memories: readonly Memory[] }) {
             {text.slice(0, 200)}
           </MemoryLink>
           <p class="faint">
-            {category} · {isOfAll && `${scopeName(scope)} · `}
+            {titleOf(category)} · {isOfAll && `${scopeName(scope)} · `}
             <When at={createdAt} />
           </p>
         </li>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { ask } from "../api.js";
 import type { Consent, Source } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
-import { Card, MemoryLink, Page, ThreadLink } from "../parts/layout.js";
+import { Card, MemoryLink, Page, SourceLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Query, QueryResult, useAnswer } from "../parts/query.js";
 import { Tag, When, Words } from "../parts/texts.js";
@@ -25,7 +25,7 @@ export function Waiting() {
       </div>
       {isOperator && (
         <div class="halves">
-          <Jobs state="waiting" title="Due work" />
+          <Jobs state="waiting" title="Pending work" />
           <Jobs state="running" title="Running work" />
         </div>
       )}
@@ -159,12 +159,7 @@ function Ground({
         </blockquote>
       )}
       <p class="faint">
-        {source && (
-          <ThreadLink owner={owner} thread={source.threadId} seq={source.seqs[0]}>
-            <bdi>{source.threadId}</bdi>
-            {source.seqs.length > 0 && `, message ${source.seqs.join(", ")}`}
-          </ThreadLink>
-        )}
+        {source && <SourceLink owner={owner} source={source} />}
         {source && by !== null && " · "}
         {by && (
           <>
