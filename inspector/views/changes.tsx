@@ -26,7 +26,7 @@ export function ChangesView() {
                 /^\[(.+?)\] (.*?)(?: \(imp=\d\))?$/.exec(line) ?? [];
               return (
                 <li key={rev} class="thread">
-                  <MemoryLink id={memoryId} isRow>
+                  <MemoryLink id={memoryId} kind="row plain">
                     {text}
                   </MemoryLink>
                   <p class="faint who">

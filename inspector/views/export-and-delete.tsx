@@ -14,8 +14,8 @@ export function ExportAndDelete() {
   const { owner } = useHere();
   const name = owner.user ?? owner.app ?? "me";
   return (
-    <Page title="Export & delete" isNarrow>
-      <Card title="Export" label="Export">
+    <Page title="Export & delete" kind="halves">
+      <Card title="Export">
         <p>Everything that is kept of {name}, as lines of JSON.</p>
         <DownloadButton
           does="Download"
@@ -57,7 +57,7 @@ function Delete({ owner, name }: { owner: Params; name: string }) {
       act: async () => setDeleted(await forget(false)),
     });
   return (
-    <Card title="Delete" label="Delete">
+    <Card title="Delete">
       <p>First count what would go; nothing is deleted by counting.</p>
       <div class="buttons">
         <button type="button" onClick={countRows}>

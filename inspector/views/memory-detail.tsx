@@ -37,7 +37,7 @@ export function MemoryDetail() {
             </h1>
             <MemoryActions memory={memory} />
             {values.length > 1 && (
-              <Card title={`${titleOf(memory.key ?? "")} over time`} label="Values over time">
+              <Card title={`${titleOf(memory.key ?? "")} over time`}>
                 <SlotValues values={values} current={id} />
               </Card>
             )}
@@ -156,7 +156,7 @@ function Facts({ memory }: { memory: Memory }) {
 function ShownTo({ id }: { id: string }) {
   const shown = useAnswer("/memories/:id/shown", { ids: { id }, query: { limit: mostTurns } });
   return (
-    <Card title="Shown in" label="Shown in">
+    <Card title="Shown in">
       <QueryResult query={shown}>
         {({ turns }) => (
           <>
@@ -208,7 +208,7 @@ function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryE
   const edit = editOf(memory, events);
   const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
-    <Card title="Rests on" label="What it rests on">
+    <Card title="Rests on">
       {edit && (
         <p>
           The word of <bdi>{edit.actor ?? "somebody"}</bdi>, <When at={edit.at} />
