@@ -165,11 +165,12 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
   it("Typed text survives an ended token and a stopped server, and the page goes on afterwards", async () => {
     let accepted = "the-first-token-of-all";
     const own = db.memory();
-    const other = await openInspected(own, ({ headers }) =>
-      headers.get("authorization") === `Bearer ${accepted}`
-        ? { role: "operator" as const, actor: "joe" }
-        : null,
-    );
+    const other = await openInspected(own, {
+      authenticate: ({ headers }) =>
+        headers.get("authorization") === `Bearer ${accepted}`
+          ? { role: "operator" as const, actor: "joe" }
+          : null,
+    });
     await page.goto(
       `${other.origin}/inspector/#/memory?user=ana&id=${await idOf("Sails the green")}`,
     );

@@ -124,7 +124,9 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.goto(inspected.server.origin + place);
     await page.getByRole("heading", { name: "Found" }).waitFor();
     expect(await hint.count()).toBe(0);
-    const other = await openInspected(inspected.db.memory(), () => ({ role: "user", scope: ana }));
+    const other = await openInspected(inspected.db.memory(), {
+      authenticate: () => ({ role: "user", scope: ana }),
+    });
     await page.goto(other.origin + place.replace("user=ana&", ""));
     await hint.waitFor();
     await other.close();
@@ -181,7 +183,9 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
   });
 
   it("A plain user sees their own memory, and nothing of operators", async () => {
-    const other = await openInspected(memory, () => ({ role: "user", scope: ana }));
+    const other = await openInspected(memory, {
+      authenticate: () => ({ role: "user", scope: ana }),
+    });
     await page.goto(`${other.origin}/inspector/`);
     await page.getByRole("link", { name: "I moved to Porto in spring." }).waitFor();
     expect(await page.getByText("half marathon").count()).toBe(0);
