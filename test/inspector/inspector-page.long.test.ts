@@ -205,7 +205,9 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     const messages = [{ role: "user" as const, content, id: "slow-1" }];
     await memory.record({ scope: { userId: "mara" }, threadId: "slow", messages });
     await open("thread?user=mara&thread=slow");
-    await page.getByRole("heading", { name: "Why is it slow? It waits on visit. Thanks." }).waitFor();
+    await page
+      .getByRole("heading", { name: "Why is it slow? It waits on visit. Thanks." })
+      .waitFor();
     expect(await page.locator("pre").allTextContents()).toEqual([`${code}\n${table}`]);
     expect(await page.locator(".turn-line").textContent()).toMatch(/, \d\d:\d\d/);
     await open("nonsense");
