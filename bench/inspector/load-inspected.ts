@@ -4,6 +4,7 @@ import { searchText } from "../../src/text/search-text.js";
 import { vacuumSchema } from "../bench-database.js";
 import { copyRows } from "../data/copy-rows.js";
 import { fixedName, sentences } from "../data/corpus.js";
+import { deriveRows, type RowCounts } from "./derive-rows.js";
 
 /** How many rows are loaded. */
 export interface InspectedSizes {
@@ -17,7 +18,6 @@ export const readerThread = fixedName("thread", 0);
 /** What the reader asked once: no other message has this word. */
 export const rareWord = "bathysphere";
 
-/** Rows of each table that has one for a user. */
 const users = 2_000;
 const turnsOfThread = 10;
 const days = 90;
@@ -25,12 +25,8 @@ const dayMs = 86_400_000;
 /** Each fifteenth conversation and each twenty-fifth memory is the reader's. */
 const readersShare = { threads: 15, memories: 25 };
 const categories = ["knowledge", "preferences", "projects", "profile"];
-const usageKinds = ["summaries", "facts", "episodes", "notes"];
 /** Null, to COPY. */
 const none = "\\N";
-
-/** Rows by table. */
-export type RowCounts = Readonly<Record<string, number>>;
 
 /** Loads `rows` by COPY into a table of the schema, and counts them. */
 type Copy = (table: string, columns: string, rows: readonly (readonly string[])[]) => Promise<void>;
@@ -52,8 +48,8 @@ interface LoadedRow {
 }
 
 /**
- * Loads, by COPY, users with conversations and memories, and with everything else that the pages
- * list; the words for searches are derived in the database. Throws unless all of it is there.
+ * Loads users with conversations and memories by COPY; what else the pages list, and the words for
+ * searches, are derived of them in the database. Throws unless all of it is there.
  *
  * @returns how many rows each table has.
  */
@@ -89,13 +85,11 @@ export async function loadInspected(
   const said = await copyMessages(copy, threads);
   const memories = memoriesOf(sizes);
   await copyMemories(copy, memories, threads, owners);
-  await copyHistory(copy, memories, owners);
-  await copyTurns(copy, threads, memories);
-  await copyWork(copy, threads, owners);
+  const derived = await deriveRows(pool, schema);
   await deriveWords(pool, schema, memories, said);
   await vacuumSchema(pool, schema);
-  await requireRows(pool, schema, counts);
-  return counts;
+  await requireRows(pool, schema, { ...counts, ...derived });
+  return { ...counts, ...derived };
 }
 
 /** A time in the past: 0 is now, 1 the oldest. */
@@ -191,125 +185,6 @@ async function copyMemories(
       const what = ["fact", category, text, `bench-${n}`, String(1 + (n % 5)), "1", state];
       return [id, ...whose, ...what, "user", "user", ...source, purgeAt, at, at, at];
     }),
-  );
-}
-
-/** The audit trail, and the lines of what changed. */
-async function copyHistory(
-  copy: Copy,
-  memories: readonly LoadedRow[],
-  owners: ReadonlyMap<string, string>,
-): Promise<void> {
-  const revisions = new Map<string, number>();
-  const history: string[][] = [];
-  const changes: string[][] = [];
-  for (const { id, user, text, category, state, at } of memories) {
-    const owner = String(owners.get(user));
-    const revision = (revisions.get(user) ?? 0) + 1;
-    revisions.set(user, revision);
-    const added = JSON.stringify({ state: "active", content: text, category });
-    history.push([owner, id, "ADD", none, added, "facts", String(revision), "1", at]);
-    changes.push([owner, String(revision), id, "created", category, text, "3", at]);
-    if (state !== "soft_deleted") continue;
-    const gone = JSON.stringify({ state, evidence: "Forget it." });
-    history.push([owner, id, "DELETE", '{"state":"active"}', gone, "user", none, "2", at]);
-  }
-  await copy(
-    "history",
-    "owner_ref, memory_id, event, old, new, actor, rev, memory_revision, created_at",
-    history,
-  );
-  await copy(
-    "change_log",
-    "owner_ref, rev, memory_id, event, category, line, importance, created_at",
-    changes,
-  );
-}
-
-/** What each turn was shown, and the events of memories and turns. */
-async function copyTurns(
-  copy: Copy,
-  threads: readonly LoadedThread[],
-  memories: readonly LoadedRow[],
-): Promise<void> {
-  const shown: string[][] = [];
-  const events = memories.map(({ id, user, at }) => {
-    return ["", user, "", none, "facts", "create", "ok", none, id, at];
-  });
-  for (const { ref, id, user, at } of threads) {
-    for (let turn = 0; turn < turnsOfThread; turn++) {
-      const memoryId = memories[shown.length % memories.length]?.id;
-      const took = String(3 + (turn % 20));
-      const firstSeq = turn === 0 ? "0" : none;
-      shown.push([
-        ...[ref, String(2 * turn), String(turn + 1), "1", `{${memoryId}}`, "{relevant}", "0"],
-        ...[took, firstSeq, at],
-      ]);
-      events.push(["", user, "", id, "context", "search", "ok", "tool", none, at]);
-    }
-  }
-  const columns =
-    "thread_ref, seq, turn, revision, memory_ids, parts, omitted, recall_ms, first_seq, created_at";
-  await copy("shown", columns, shown);
-  await copy(
-    "event",
-    "tenant_id, user_id, app_id, thread_id, node, op, status, step, memory_id, created_at",
-    events,
-  );
-}
-
-/** Background work, its usage of models, requests for consent, and erasures. */
-async function copyWork(
-  copy: Copy,
-  threads: readonly LoadedThread[],
-  owners: ReadonlyMap<string, string>,
-): Promise<void> {
-  const work = [...owners.values()].map((owner) => {
-    return ["insights", none, owner, "1", "0", none, none];
-  });
-  const usage: string[][] = [];
-  const summaries: string[][] = [];
-  for (const [n, { ref, id, user, at }] of threads.entries()) {
-    const failed = n < 5 ? [timeOf(0), "503: overloaded"] : [none, none];
-    work.push(["facts", ref, none, "20", "1", ...failed]);
-    work.push(["episodes", ref, none, "20", "1", none, none]);
-    summaries.push([ref, "0", "9", "completed", "They talked.", at]);
-    for (let turn = 0; turn < turnsOfThread; turn++) {
-      const kind = usageKinds[turn % usageKinds.length] as string;
-      usage.push([randomUUID(), "", user, "", id, kind, "900", "100", "10", at]);
-    }
-  }
-  await copy("work", "kind, thread_ref, owner_ref, done_until, attempts, retry_at, error", work);
-  await copy("summary", "thread_ref, start_seq, end_seq, status, content, created_at", summaries);
-  await copy(
-    "usage",
-    "id, tenant_id, user_id, app_id, thread_id, kind, input_tokens, output_tokens, units, created_at",
-    usage,
-  );
-  const consents: string[][] = [];
-  const erasures: string[][] = [];
-  for (const [user, owner] of owners) {
-    const n = consents.length;
-    const at = timeOf(n / users);
-    const slot = { category: "profile", key: "name", value: user };
-    const draft = JSON.stringify({ text: `Is called ${user}.`, ...slot });
-    const decided = n % 50 === 0 ? ["pending", none] : ["approved", at];
-    consents.push([
-      ...[randomUUID(), owner, "", user, "", "consent", "profile", "name", "name", user, user],
-      ...[draft, "facts", ...decided, tomorrow(), at],
-    ]);
-    erasures.push([randomUUID(), "", "user", "joe", '{"memory":3}', "{}", at, at]);
-  }
-  await copy(
-    "consent_request",
-    `id, owner_ref, tenant_id, user_id, app_id, rule, category, key, slot, normal_value, content_hash,
-     draft, proposed_by, status, decided_at, expires_at, created_at`,
-    consents,
-  );
-  await copy(
-    "erasure",
-    "id, tenant_id, kind, actor, rows_before, rows_after, began_at, ended_at",
-    erasures,
   );
 }
 
