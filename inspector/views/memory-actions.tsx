@@ -1,9 +1,9 @@
 import { ask } from "../api.js";
-import type { Memory } from "../api-types.js";
+import type { Answer, Memory } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
-import { type Params, paramsOf, useHere } from "../place.js";
+import { go, type Params, paramsOf, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
   ids: { id },
@@ -86,3 +86,42 @@ function editsOf(memory: Memory, owner: Params): Change[] {
     },
   ];
 }
+
+/** Why a memory was not written, by the outcome. */
+const refusals: Partial<
+  Record<Answer<"/memories", "post">["outcomes"][number]["outcome"], string>
+> = {
+  rejected: "This cannot be a memory.",
+  kept: "The value of this key has more weight. Edit that memory, if this is right.",
+  proposed: "This needs the user's consent or a second signal. Decide the request under Waiting.",
+  refused: "The user refused this a short time ago.",
+};
+
+/** A memory that an operator writes by hand; then the page shows it. */
+export const writingFor = (owner: Params): Change => ({
+  title: "Write a memory",
+  does: "Write",
+  opens: "Write a memory",
+  fields: {
+    user: { label: "User", value: owner.user ?? "" },
+    app: { label: "App", value: owner.app ?? "" },
+    category: { label: "Category", value: "knowledge" },
+    key: { label: "Key, if it has one value", value: "" },
+    value: { label: "Value of the key", value: "" },
+    text: { label: "Text", value: "", long: true },
+  },
+  async act(reason, { user = "", app = "", category, key, value, text }) {
+    const target = { ...owner, user, app };
+    const memory = { text, category, key: key || undefined, value: value || undefined };
+    const body = { memories: [memory], reason };
+    const { outcomes } = await ask("/memories", { method: "post", owner: target, body });
+    // A long text becomes several memories.
+    const parts = outcomes.flatMap((first) => [first, ...(first.further ?? [])]);
+    for (const { outcome, message } of parts) {
+      const refusal = message ?? refusals[outcome];
+      if (refusal) throw new Error(refusal);
+    }
+    const id = parts[0]?.id ?? "";
+    go(parts.length === 1 ? "memory" : "memories", { ...target, id });
+  },
+});
