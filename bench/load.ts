@@ -5,8 +5,8 @@ import { createMemory, type Memory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import { openBenchDatabase, vacuumSchema } from "./bench-database.js";
 import { addMemories, messagesOf } from "./bench-memory.js";
+import { copyRows } from "./data/copy-rows.js";
 import { fixedName } from "./data/corpus.js";
-import { copyRows } from "./load/copy-rows.js";
 import { printEnvironment, printLoad, printResult, printTable } from "./report.js";
 import { timing } from "./timing.js";
 

@@ -27,7 +27,6 @@ export type Erasure = Answer<"/erasures">["erasures"][number];
 export type ForgetRequest = Answer<"/forget-requests">["requests"][number];
 /** What calls of models took, for a kind of work, a user or an app. */
 export type Cost = Answer<"/costs">["costs"][number];
-export type SettingGroup = Answer<"/settings">["groups"][number];
 export type TurnCost = Answer<"/threads/:threadId/cost">["turns"][number];
 
 export type ShownTurn = Answer<"/threads/:threadId/shown">["turns"][number];

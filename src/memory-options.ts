@@ -40,9 +40,8 @@ export interface MemoryOptions {
   readonly config?: MemoryConfig | string;
   /**
    * "background": in this process, after the answer. "inline": before `remember` returns. A started
-   * pg-boss 10.4 or 12, or the options of one that is made here: by it this process wakes those that
-   * call `work`, on as many machines as there are; they have the `model`, which this process then
-   * does not need, and the same `config`.
+   * pg-boss 10.4 or 12, or its options: processes that call `work` run the jobs, on any machine, and
+   * this one wakes them. They need the same `config`, and they alone need the `model`.
    * @default "background"
    */
   readonly jobs?: "background" | "inline" | QueueOption;

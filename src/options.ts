@@ -85,7 +85,7 @@ export interface MemoryConfig {
   readonly consolidation?: Given["consolidation"];
   /** How memories are found, and how many are shown. */
   readonly retrieval?: Given["retrieval"];
-  /** What is remembered only with the user's consent, or when it was said twice. */
+  /** Fields that need the user's consent, or a second mention. */
   readonly consent?: Given["consent"];
   /** Added to the default categories; one of a default's name changes what it says. @default none */
   readonly categories?: Given["categories"];

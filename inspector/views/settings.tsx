@@ -1,6 +1,6 @@
 import { ApiProblem } from "../api.js";
-import type { SettingGroup } from "../api-types.js";
-import { Card, Page } from "../parts/layout.js";
+import type { Answer } from "../api-types.js";
+import { Card, Facts, Page } from "../parts/layout.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { counted, Tag } from "../parts/texts.js";
 
@@ -8,67 +8,50 @@ import { counted, Tag } from "../parts/texts.js";
 export function Settings() {
   // They are the server's, whoever is looked at.
   const found = useAnswer("/settings", { owner: {} });
-  if (found.error instanceof ApiProblem && found.error.status === 404) {
-    return (
-      <Page title="Settings" isNarrow>
-        <p class="note">Only operators of all tenants see the server's settings.</p>
-      </Page>
-    );
-  }
+  if (found.error instanceof ApiProblem && found.error.status === 404)
+    return <Page title="Settings">Only operators of all tenants see the server's settings.</Page>;
   return (
     <Page title="Settings">
       <QueryResult query={found}>
-        {({ preset, groups }) => (
-          <>
-            <p class="note">
-              The preset is <strong>{preset}</strong>; {counted(changesOf(groups), "setting")}{" "}
-              changed. A key, a connection, a function or an object of yours is only "given".
-            </p>
-            {groups.map((group) => (
-              <Group key={group.name} {...group} />
-            ))}
-          </>
-        )}
+        {({ preset, groups }) => {
+          const changed = groups.flatMap(({ settings }) => settings.filter((each) => each.changed));
+          return (
+            <>
+              <p class="note">
+                The preset is <strong>{preset}</strong>; {counted(changed.length, "setting")}{" "}
+                changed. A key, a connection, a function or an object of yours is only "given".
+              </p>
+              {groups.map(({ name: group, settings }) => (
+                <Card key={group} title={group}>
+                  <Facts rows={settings.map((each) => [each.name, <Value key="" {...each} />])} />
+                </Card>
+              ))}
+            </>
+          );
+        }}
       </QueryResult>
     </Page>
   );
 }
 
-const changesOf = (groups: readonly SettingGroup[]) =>
-  groups.flatMap(({ settings }) => settings.filter(({ changed }) => changed)).length;
+type Setting = Answer<"/settings">["groups"][number]["settings"][number];
 
-function Group({ name: group, settings }: SettingGroup) {
-  if (settings.length === 0) return null;
+function Value({ value, changed, default: initial }: Setting) {
   return (
-    <Card title={<code>{group}</code>} label={group}>
-      <dl class="facts">
-        {settings.map(({ name, value, changed, default: initial }) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>
-              <Value of={value} />{" "}
-              {changed ? (
-                <>
-                  <Tag of="changed" tone="waiting" />{" "}
-                  <span class="faint">
-                    default: <Value of={initial} />
-                  </span>
-                </>
-              ) : (
-                <span class="faint">default</span>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
+    <>
+      {textOf(value)}{" "}
+      {changed && (
+        <>
+          <Tag of="changed" tone="waiting" />{" "}
+        </>
+      )}
+      <span class="faint">{changed ? `default: ${textOf(initial)}` : "default"}</span>
+    </>
   );
 }
 
-function Value({ of: value }: { of: unknown }) {
-  if (value === null) return <>none</>;
-  if (typeof value === "number") return <>{value.toLocaleString("en")}</>;
-  return <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>;
+function textOf(value: unknown): string {
+  if (value === null) return "none";
+  if (typeof value === "number") return value.toLocaleString("en");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -39,3 +39,6 @@ export const views: Readonly<Record<string, View>> = {
   erase: { name: "Export & delete", needsOwner: true, show: ExportAndDelete },
   settings: { name: "Settings", operators: true, show: Settings },
 };
+
+/** The view whose tab is marked where a view is shown. */
+export const tabOf = (view: string): string => views[view]?.tab ?? view;

@@ -2,16 +2,8 @@ import { defineWork } from "../jobs/define-work.js";
 import { markChangedOwners, maxMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
-import { type ConsolidationWork, loadConsolidation, type VotedPair } from "./load-consolidation.js";
-import { saveConsolidation } from "./save-consolidation.js";
-import type { SettledPair } from "./settle-pairs.rule.js";
-
-export interface ConsolidationMade {
-  judged: readonly VotedPair[];
-  tokens: number;
-  calls: number;
-  settled: readonly SettledPair[];
-}
+import { type ConsolidationWork, loadConsolidation } from "./load-consolidation.js";
+import { type Consolidated, saveConsolidation } from "./save-consolidation.js";
 
 /** Hourly: it reads all owners, and is not urgent. */
 const markEveryMs = 3_600_000;
@@ -23,7 +15,7 @@ const markEveryMs = 3_600_000;
  */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
-  return defineWork<ConsolidationWork, ConsolidationMade>(
+  return defineWork<ConsolidationWork, Consolidated>(
     {
       kind: "consolidation",
       of: "owner",
@@ -39,15 +31,10 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         // Pairs of similar memories without votes, if the day has tokens left.
         load: (claim) => loadConsolidation(deps, claim),
         // The votes, kept after each call.
-        async ask(taken, tools) {
-          const { pairs, tokens, calls } = await askJudge(deps, taken, tools);
-          return { judged: pairs, tokens, calls };
-        },
+        ask: (taken, tools) => askJudge(deps, taken, tools),
         // `save` decides the effects, under the owner's lock.
         check: ({ judged }) => ({ judged }),
-        save: async ({ claim, work, judged }) => ({
-          settled: await saveConsolidation(deps, { claim, work, pairs: judged }),
-        }),
+        save: async (made) => ({ settled: await saveConsolidation(deps, made) }),
       },
     },
     deps,

@@ -1,9 +1,7 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { StepTools } from "../jobs/work-definition.js";
 import { type Claim, keepProgress } from "../jobs/work-table.js";
-import { callStructured } from "../models/call-structured.js";
-import type { Charge } from "../models/token-usage.js";
+import { type Asking, callStructured } from "../models/call-structured.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, onOneLine, storable } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
@@ -38,32 +36,27 @@ export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
 
 /**
  * The model's votes, in the order of `pairs`. Without exactly one verdict: "unrelated".
+ * @param timeZone of memories that no message says where they are from
  * @throws `MODEL_*`
  */
 export async function judgePairs(
-  model: BaseChatModel,
+  asking: Asking,
   pairs: readonly ShownPair[],
-  call: {
-    readonly timeoutMs: number;
-    readonly charge: Charge;
-    /** Of memories that no message says where they are from. */
-    readonly timeZone: string;
-  },
+  timeZone: string,
 ): Promise<{ readonly votes: PairVote[]; readonly tokens: number }> {
   let tokens = 0;
   const answer = await callStructured({
-    model,
+    ...asking,
     name: "memory_pairs",
     schema,
     instructions,
     input: block(
       "pairs",
-      pairs.map((pair, index) => pairBlock(pair, index, call.timeZone)),
+      pairs.map((pair, index) => pairBlock(pair, index, timeZone)),
     ),
-    timeoutMs: call.timeoutMs,
     charge: async (taken) => {
       tokens += taken.inputTokens + taken.outputTokens;
-      await call.charge(taken);
+      await asking.charge?.(taken);
     },
   });
   const votes = pairs.map((_, index): PairVote => {
@@ -96,11 +89,9 @@ function pairBlock(pair: ShownPair, index: number, defaultZone: string): string 
 export async function askJudge(
   deps: ConsolidationRuntime,
   { claim, work }: { readonly claim: Claim; readonly work: ConsolidationWork },
-  { renew, charge }: StepTools,
+  { renew, asking }: StepTools,
 ) {
   const { config, db, redactor } = deps;
-  const { timeoutMs } = config.upkeep;
-  const { timeZone } = config.retrieval;
   let pairs = work.pairs;
   let [tokens, calls] = [0, 0];
   for (;;) {
@@ -111,7 +102,7 @@ export async function askJudge(
       const { first, second, votes } = pairs[index] as VotedPair;
       return votes.length % 2 === 0 ? [first, second] : [second, first];
     });
-    const judged = await judgePairs(deps.model(), asked, { timeoutMs, timeZone, charge });
+    const judged = await judgePairs(asking, asked, config.retrieval.timeZone);
     // Reasons may quote personal data.
     const votes = await Promise.all(
       judged.votes.map(async (vote) => ({ ...vote, reason: await redactor.text(vote.reason) })),
@@ -124,5 +115,5 @@ export async function askJudge(
     });
     await keepProgress(db, claim, progressOf(work, pairs));
   }
-  return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
+  return { judged: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
 }

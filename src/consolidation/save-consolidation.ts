@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
-import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { Taken } from "../jobs/work-definition.js";
+import { completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/hide-memories.js";
@@ -14,18 +15,17 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
+export interface Consolidated {
+  judged: readonly VotedPair[];
+  tokens: number;
+  calls: number;
+  settled: readonly SettledPair[];
+}
+
 /** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
-  {
-    claim,
-    work,
-    pairs,
-  }: {
-    readonly claim: Claim;
-    readonly work: ConsolidationWork;
-    readonly pairs: readonly VotedPair[];
-  },
+  { claim, work, judged: pairs }: Taken<ConsolidationWork, Consolidated>,
 ): Promise<SettledPair[]> {
   const { scope, ownerRef } = work;
   const settled = await deps.db.transaction(async (tx) => {

@@ -76,7 +76,7 @@ create or replace function mnemograph.conversation_1(
     told record;
     -- Where the summary ends: -1 without one.
     covered integer := -1;
-    -- Where the branch's messages are, from where to where: what was said after it left is of another one.
+    -- The branch's messages: all, the first, the last. Later messages of the thread belong to another branch.
     branch_seqs integer[];
     branch_first integer;
     held_first integer;

@@ -2,7 +2,8 @@ import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
 import { defineWork } from "../jobs/define-work.js";
 import { limitThread } from "../jobs/limit-material.js";
-import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { Taken } from "../jobs/work-definition.js";
+import { completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
@@ -11,19 +12,25 @@ import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 
 const compressor = "worker:episodes";
 
+export interface Compressed {
+  /** The model's text; after validation the stored text. */
+  episode: string | null;
+  trimmed: boolean;
+  memoryId: string | null;
+}
+
 /**
  * Writes an episode and the cursor in one transaction. Null if the episode exists already.
  * @throws LeaseLost
  */
 async function saveEpisode(
   deps: EpisodesRuntime,
-  input: { claim: Claim; work: EpisodeWork; text: string; trimmed: boolean },
+  { claim, work, episode, trimmed }: Taken<EpisodeWork, Compressed>,
 ): Promise<string | null> {
-  const { claim, work, text, trimmed } = input;
   const { scope, threadId, turns, messages } = work;
   const origin = commonOrigin(messages);
   const draft: MemoryDraft = {
-    text,
+    text: episode ?? "",
     kind: "episode",
     turns,
     origin: "worker",
@@ -51,13 +58,6 @@ async function saveEpisode(
   }
 }
 
-export interface Compressed {
-  /** The model's text; after validation the stored text. */
-  episode: string | null;
-  trimmed: boolean;
-  memoryId: string | null;
-}
-
 /**
  * Compresses a thread's older turns into an episode when due: load → ask → check → save.
  */
@@ -80,9 +80,7 @@ export function defineEpisodes(deps: EpisodesRuntime) {
           const episode = episodeText(answer ?? "");
           return { episode, trimmed: episode.length < (answer ?? "").trim().length };
         },
-        save: async ({ claim, work, episode, trimmed }) => ({
-          memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
-        }),
+        save: async (made) => ({ memoryId: await saveEpisode(deps, made) }),
       },
     },
     deps,

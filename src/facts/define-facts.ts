@@ -1,31 +1,9 @@
 import { defineWork } from "../jobs/define-work.js";
-import type { WriteOutcome } from "../memories/write/write-types.js";
-import {
-  type ChosenFact,
-  chooseFacts,
-  type FactCandidate,
-  type FactsRuntime,
-  type RejectedFact,
-} from "./choose-facts.rule.js";
-import {
-  type ChosenRemoval,
-  chooseRemovals,
-  type RemovalCandidate,
-  type RemovalProblem,
-} from "./choose-removals.rule.js";
+import { chooseFacts, type FactsRuntime } from "./choose-facts.rule.js";
+import { chooseRemovals } from "./choose-removals.rule.js";
 import { proposeFacts } from "./extract-facts.js";
 import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./load-extraction.js";
-import { saveFacts } from "./save-facts.js";
-
-export interface Extracted {
-  candidates: FactCandidate[];
-  removals: RemovalCandidate[];
-  chosen: ChosenFact[];
-  rejected: RejectedFact[];
-  removing: ChosenRemoval[];
-  kept: RemovalProblem[];
-  outcomes: WriteOutcome[];
-}
+import { type Extracted, saveFacts } from "./save-facts.js";
 
 /** Extracts facts from a thread's new user messages: load → limit → ask → check → save. */
 export function defineFacts(deps: FactsRuntime) {

@@ -1,5 +1,6 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { Taken } from "../jobs/work-definition.js";
+import { completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { removeSaid } from "../memories/write/hide-memories.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -8,21 +9,24 @@ import { headOf } from "../text/storable-text.js";
 import { startOfDay, zoneClock } from "../text/time-zone.js";
 import {
   type ChosenFact,
+  type FactCandidate,
   type FactsRuntime,
   factsActor,
   type RejectedFact,
 } from "./choose-facts.rule.js";
-import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
+import type { ChosenRemoval, RemovalCandidate, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 import { originOfWords } from "./words-source.rule.js";
 
-interface ValidatedFacts {
-  readonly claim: Claim;
-  readonly work: ExtractionWork;
-  readonly chosen: readonly ChosenFact[];
-  readonly rejected: readonly RejectedFact[];
-  readonly removing: readonly ChosenRemoval[];
-  readonly kept: readonly RemovalProblem[];
+/** What the steps make: proposals, what is chosen of them, and what became of that. */
+export interface Extracted {
+  candidates: FactCandidate[];
+  removals: RemovalCandidate[];
+  chosen: ChosenFact[];
+  rejected: RejectedFact[];
+  removing: ChosenRemoval[];
+  kept: RemovalProblem[];
+  outcomes: WriteOutcome[];
 }
 
 /**
@@ -32,7 +36,7 @@ interface ValidatedFacts {
  */
 export async function saveFacts(
   deps: FactsRuntime,
-  input: ValidatedFacts,
+  input: Taken<ExtractionWork, Extracted>,
 ): Promise<WriteOutcome[]> {
   const { claim, work, removing } = input;
   const chosen = input.chosen.map((fact) => {
@@ -154,7 +158,7 @@ function draftOfFact(
 }
 
 function factEvents(
-  { work, chosen, rejected, kept }: ValidatedFacts,
+  { work, chosen, rejected, kept }: Taken<ExtractionWork, Extracted>,
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const { scope, threadId } = work;

@@ -1,22 +1,9 @@
 import { defineWork } from "../jobs/define-work.js";
 import { benignCategories } from "../memories/guard/consent-policy.rule.js";
-import type { WriteOutcome } from "../memories/write/write-types.js";
-import {
-  type ChosenInsight,
-  chooseInsights,
-  type InsightCandidate,
-  type InsightProblem,
-} from "./choose-insights.rule.js";
+import { chooseInsights } from "./choose-insights.rule.js";
 import { type InsightsRuntime, type InsightsWork, loadInsights } from "./load-insights.js";
 import { proposeInsights } from "./propose-insights.js";
-import { saveInsights } from "./save-insights.js";
-
-export interface Understood {
-  candidates: InsightCandidate[];
-  chosen: ChosenInsight[];
-  rejected: InsightProblem[];
-  outcomes: WriteOutcome[];
-}
+import { saveInsights, type Understood } from "./save-insights.js";
 
 /** Derives insights into a user, at most once a day, and only after new messages or memories. */
 export function defineInsights(deps: InsightsRuntime) {
@@ -31,8 +18,8 @@ export function defineInsights(deps: InsightsRuntime) {
         // What is known of the user and has changed.
         load: (claim) => loadInsights(deps, claim),
         // What they did not say, with the memories that it rests on.
-        ask: async ({ claim: { attempt }, work }, { charge }) => ({
-          candidates: await proposeInsights(deps, work, { attempt, charge }),
+        ask: async ({ claim, work }, { asking }) => ({
+          candidates: await proposeInsights(deps, work, claim.attempt, asking),
         }),
         // Only benign ones that rest on several memories.
         check: ({ work: { sources }, candidates }) =>

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { Taken } from "../jobs/work-definition.js";
+import { completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { evidenceLink, type StoredLink } from "../memories/apply/change-set.js";
 import type { MemoryChange } from "../memories/changes/memory-change.js";
@@ -8,18 +9,19 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
+import type { ChosenInsight, InsightCandidate, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 const analyst = "worker:insights";
 /** As weak as the weakest link by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
 
-interface CheckedInsights {
-  readonly claim: Claim;
-  readonly work: InsightsWork;
-  readonly chosen: readonly ChosenInsight[];
-  readonly rejected: readonly InsightProblem[];
+/** What the steps make: proposals, what is chosen of them, and what became of that. */
+export interface Understood {
+  candidates: InsightCandidate[];
+  chosen: ChosenInsight[];
+  rejected: InsightProblem[];
+  outcomes: WriteOutcome[];
 }
 
 /**
@@ -29,7 +31,7 @@ interface CheckedInsights {
  */
 export async function saveInsights(
   deps: InsightsRuntime,
-  input: CheckedInsights,
+  input: Taken<InsightsWork, Understood>,
 ): Promise<WriteOutcome[]> {
   const { claim, work, chosen, rejected } = input;
   const outcomes = await writeMemories(deps, {
@@ -109,7 +111,7 @@ async function linkEvidence(
 }
 
 function insightEvents(
-  { work, chosen, rejected }: CheckedInsights,
+  { work, chosen, rejected }: Taken<InsightsWork, Understood>,
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const event = { scope: work.scope, step: "insights", op: "classify" } as const;

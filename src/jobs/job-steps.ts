@@ -37,9 +37,13 @@ export function guardedSteps<Found extends LoadedWork, Made extends object>(
   const { kind, steps, policy, fresh: unmade } = definition;
   const toolsOf = (claim: Claim, { scope, threadId }: Found): StepTools => ({
     renew: () => renewWork(deps.db, claim, policy.tries.leaseMs),
-    charge(tokens) {
-      deps.pause.answered();
-      return deps.usage.charging({ scope, threadId, kind })(tokens);
+    asking: {
+      model: deps.model(),
+      timeoutMs: policy.tries.timeoutMs,
+      charge(tokens) {
+        deps.pause.answered();
+        return deps.usage.charging({ scope, threadId, kind })(tokens);
+      },
     },
   });
   const settle = async (failed: FailedTry) => {

@@ -19,6 +19,8 @@ export const jobConstants = {
 };
 
 export interface Tries {
+  /** Longest wait for a model call. */
+  readonly timeoutMs: number;
   readonly leaseMs: number;
   readonly retryDelayMs: number;
   /** Tries while the model gives no usable answer. */

@@ -75,7 +75,7 @@ export async function findOmissions(
     input: mentioned.length === 0 ? "" : block("forgotten", mentioned),
     async repeats(texts) {
       const [answer = noWords] = await termsOf(db, [texts.join("\n")]);
-      // Unmentioned words ("the customer") may be unrelated; more than half of them are not.
+      // A name is enough; of other words ("the customer"), which may be unrelated, more than half.
       return forgotten.some(
         ({ words, named }) =>
           named.some((word) => answer.has(word)) ||

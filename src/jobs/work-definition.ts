@@ -1,5 +1,5 @@
 import type { EventOp } from "../events/event-log.js";
-import type { Charge } from "../models/token-usage.js";
+import type { Asking } from "../models/call-structured.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import type { Tries } from "./jobs-options.js";
@@ -50,9 +50,9 @@ interface WorkPolicy {
 }
 
 export interface StepTools {
+  readonly asking: Asking;
   /** Extends the lease, between two model calls. @throws LeaseLost */
   renew(): Promise<void>;
-  readonly charge: Charge;
 }
 
 export type Taken<Loaded, Made> = Made & { readonly claim: Claim; readonly work: Loaded };

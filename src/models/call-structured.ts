@@ -16,15 +16,19 @@ export interface Omissions {
   repeats(texts: readonly string[]): Promise<boolean>;
 }
 
-export interface StructuredCall<Output extends Record<string, unknown>> {
+/** Who is asked, how long an answer may take, and what is told of its tokens. */
+export interface Asking {
   readonly model: BaseChatModel;
+  readonly timeoutMs: number;
+  readonly charge?: Charge | undefined;
+}
+
+export interface StructuredCall<Output extends Record<string, unknown>> extends Asking {
   readonly name: string;
   readonly schema: z.ZodObject & z.ZodType<Output>;
   readonly instructions: string;
   readonly input: string;
-  readonly timeoutMs: number;
-  readonly onDropped?: (items: number) => void;
-  readonly charge?: Charge | undefined;
+  readonly onDropped?: ((items: number) => void) | undefined;
   readonly omissions?: Omissions | undefined;
 }
 

@@ -3,8 +3,8 @@ import type { JobStatus } from "../jobs/settle-failure.js";
 import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
+import type { Asking } from "../models/call-structured.js";
 import { retryAfterMs } from "../models/provider-error.js";
-import type { Charge } from "../models/token-usage.js";
 import type { Scope } from "../scope/scope.js";
 import { type Applied, applyCompaction } from "./apply-compaction.js";
 import { askCompaction } from "./ask-compaction.js";
@@ -35,7 +35,7 @@ export function defineCompaction(deps: NotesRuntime) {
         // The notes of an app over its limit.
         load: (claim) => loadCompaction(deps, claim),
         // Which one goes, or which two become one; unless that is valid, the oldest goes.
-        ask: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
+        ask: async ({ work }, { asking }) => ({ decision: await decide(deps, work, asking) }),
         check: async ({ decision }) => ({
           decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
         }),
@@ -63,14 +63,14 @@ const maxOverForModel = 10;
 async function decide(
   deps: NotesRuntime,
   work: CompactionWork,
-  charge: Charge,
+  asking: Asking,
 ): Promise<CompactionDecision> {
   const { notes, app } = work;
   const over = notes.length - app.limit;
   if (over > maxOverForModel)
     return deleteOldest(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
-    const decision = readDecision(await askCompaction(deps, work, charge), notes);
+    const decision = readDecision(await askCompaction(deps, work, asking), notes);
     if (!("invalid" in decision) && !(await containsInstructions(deps, decision))) return decision;
     const why = "invalid" in decision ? decision.invalid : "the merged text reads as instructions";
     return fallBack(deps, work, `The model's decision is invalid: ${why}.`);

@@ -5,16 +5,10 @@ import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
 import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
-import { type NoteContent, noteContent, type ProposedNote } from "./note-text.rule.js";
+import { noteContent } from "./note-text.rule.js";
 import { leavesNotes } from "./notes-options.js";
-import { retryOnce, saveNote } from "./save-note.js";
+import { type Noted, retryOnce, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
-
-export interface Noted {
-  said: ProposedNote | null;
-  content: NoteContent | null;
-  memoryId: string | null;
-}
 
 /** Writes the note of a conversation that ended: load → ask → check → save → compaction. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
@@ -40,10 +34,10 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
           logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
         check: ({ work, said }) =>
           logged(deps, work, async () => ({ content: said && noteContent(said) })),
-        save: ({ claim, work, content }) =>
-          logged(deps, work, async () => ({
-            memoryId: await retryOnce(deps.logger, noteFailed(work), () =>
-              saveNote(deps, { claim, work, content }),
+        save: (made) =>
+          logged(deps, made.work, async () => ({
+            memoryId: await retryOnce(deps.logger, noteFailed(made.work), () =>
+              saveNote(deps, made),
             ),
           })),
         follow: { name: "compaction", run: ({ work }) => compact(work.owner) },

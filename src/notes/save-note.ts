@@ -2,7 +2,8 @@ import sql, { type Sql } from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { Taken } from "../jobs/work-definition.js";
+import { completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
@@ -12,10 +13,16 @@ import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { lockOwner, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
-import type { NoteContent } from "./note-text.rule.js";
+import type { NoteContent, ProposedNote } from "./note-text.rule.js";
 import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:notes";
+
+export interface Noted {
+  said: ProposedNote | null;
+  content: NoteContent | null;
+  memoryId: string | null;
+}
 
 /**
  * Writes a note and the cursor in one transaction. Returns its id, or that of an equal note.
@@ -23,9 +30,8 @@ const noteWriter = "worker:notes";
  */
 export async function saveNote(
   deps: NotesRuntime,
-  input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },
+  { claim, work, content }: Taken<NoteWork, Noted>,
 ): Promise<string | null> {
-  const { claim, work, content } = input;
   const { scope, threadId, owner, messages } = work;
   const speaker = commonOrigin(messages);
   const source = { threadId, seqs: messages.map(({ seq }) => seq) };

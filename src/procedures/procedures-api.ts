@@ -190,14 +190,13 @@ async function makeSteps(
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
   const charge = deps.usage.charging({ ...address, kind: "procedure" });
+  const asking = { model: deps.model(), timeoutMs, charge };
   const sources = messages.map(({ seq = -1, text }) => ({ seq, text }));
   const omissions = await findOmissions(deps.db, address, sources);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
-    (previous, piece) => {
-      const input = { title, previous, messages: piece, onDropped };
-      return writeProcedure(deps.model(), input, timeoutMs, charge, omissions);
-    },
+    (previous, piece) =>
+      writeProcedure(asking, { title, previous, messages: piece, onDropped, omissions }),
   );
   return steps ?? { title: title ?? "", steps: [] };
 }

@@ -1,4 +1,4 @@
--- What is shown whatever is asked.
+-- Memories that do not depend on the question.
 
 -- The most important visible memories: the answer to a question for everything.
 create or replace function mnemograph.important_memories_1(
@@ -21,9 +21,9 @@ create or replace function mnemograph.important_memories_1(
   end
 $$;
 
--- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
--- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
--- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
+-- Memories shown in every turn: the "profile" (pinned, of a category in `shown_whole`, or a slot of `min_importance` or more), and for
+-- the room that is left the "fallback", the most important of the others. Of each category at most twice `most_fallback` statements are
+-- read, and its length in `lengths` shown. `known` counts what was read; `is_cut`: there are more.
 create or replace function mnemograph.known_memories_1(
   owners bigint[], in_app text, categories text[], trusts text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz

@@ -1,8 +1,8 @@
 -- Which memories fit a question: the candidates of a recall, a query and its explanation. What they weigh in the end is decided by
 -- src/search/rank-memories.rule.ts; here the best by each signal are found. The constants come with each call.
 
--- How near a time is to one that the question names: 1 within it; of a day also half of that two days later, since people tell of
--- yesterday and of last weekend, and half a day before, since nobody says in which time zone.
+-- How near a time is to a span that the question names: 1 within it, 0 outside of spans of more than two days. Outside of shorter ones it
+-- halves every two days after, since people tell of yesterday and of last weekend, and every 12 hours before, since nobody names a time zone.
 create or replace function mnemograph.nearness_1(at timestamptz, span tstzrange) returns float8 language sql immutable parallel safe as $$
   select case
     when at <@ span then 1

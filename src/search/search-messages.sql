@@ -70,8 +70,8 @@ $$;
 
 -- The words asked for, as terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
 -- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
--- rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have are passed over
--- where there are rarer ones: they hardly change the order, and cost the most to read. `best_fit` is what a text with the
+-- rare as one in a single text, or unknown words would weigh most. In a large collection, terms of more than half the texts are skipped
+-- where there are rarer ones: they cost the most to read and hardly change the order. `best_fit` is what a text with the
 -- `expected_terms` rarest would score. What is only a part of an identifier counts as often as `part_weight`, and is worth as much less.
 -- Terms that stand beside the sentences that ask are worth `aside_weight` times those, or the `expected_terms` rarest, all together.
 create or replace function mnemograph.question_terms_1(

@@ -125,17 +125,16 @@ const droppedCharacters = 300;
 export async function makeSummary(
   deps: SummaryRuntime,
   work: SummaryWork,
-  { renew, charge }: StepTools,
+  { renew, asking }: StepTools,
 ): Promise<SummaryText> {
   const options = deps.config.summaries;
   const { base, startSeq, endSeq } = work;
   const said = [...work.dropped, ...work.added];
   const omissions = await findOmissions(deps.db, work, said, base ? [base.text] : []);
-  const model = deps.model();
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   // In the last piece only: such messages are folded in before they are dropped.
   const hasEarlier = work.added.some(({ seq }) => seq < startSeq);
-  const { inputBudgetTokens: budgetTokens, maxCharacters, timeoutMs } = options;
+  const { inputBudgetTokens: budgetTokens, maxCharacters } = options;
   const made = await foldPieces(
     {
       items: work.added,
@@ -147,7 +146,7 @@ export async function makeSummary(
       const old = isFirst ? dropped : [];
       const hasOld = old.length > 0 || (hasEarlier && isLast);
       const { summary } = await callStructured({
-        model,
+        ...asking,
         name: "conversation_summary",
         schema,
         instructions: instructions(maxCharacters),
@@ -156,8 +155,6 @@ export async function makeSummary(
           messagesBlock("new_messages", added),
           ...(hasOld ? [messagesBlock("drop", old, { before: startSeq })] : []),
         ].join("\n"),
-        timeoutMs,
-        charge,
         omissions,
       });
       const { text, dropped: removed } = await summaryText(deps.screen, summary, maxCharacters);

@@ -11,7 +11,6 @@ const pair: ShownPair = [
   stored({ ref: 1, text: "The user likes hiking.", validFrom: day(1) }),
   stored({ ref: 2, text: "The user <b>enjoys</b> hikes.", key: "hobby", value: "hikes" }),
 ];
-const call = { timeoutMs: 60_000, timeZone: "UTC", charge: async () => {} };
 
 describe("pairs for an OpenAI endpoint", () => {
   it("OpenAI receives pairs as numbered blocks, and a schema with the reason before the verdict", async () => {
@@ -22,7 +21,7 @@ describe("pairs for an OpenAI endpoint", () => {
     const { model, exchanges } = await start("chat completions", () => ({
       structured: { verdicts },
     }));
-    const { votes, tokens } = await judgePairs(model, [pair, pair], call);
+    const { votes, tokens } = await judgePairs({ model, timeoutMs: 60_000 }, [pair, pair], "UTC");
     expect(votes).toEqual([
       { verdict: "related", reason: "" },
       { verdict: "same", reason: "Both mention hikes." },

@@ -29,7 +29,7 @@ const input = {
 describe("extraction", () => {
   it("Extraction sends messages, context and existing memories in separate blocks without ids", async () => {
     const model = taskModel({});
-    await extractFacts(model, input, limitsMs.step);
+    await extractFacts({ model, timeoutMs: limitsMs.step }, input);
     expect(model.prompts("fact_extraction")).toEqual([
       [
         "<known_memories>",
@@ -47,7 +47,8 @@ describe("extraction", () => {
 
   it("Extraction asks for reasoning first and the categories alone, in no more than 1,020 tokens", async () => {
     const model = taskModel({});
-    await extractFacts(model, { ...input, messages: [], known: [] }, limitsMs.step);
+    const asking = { model, timeoutMs: limitsMs.step };
+    await extractFacts(asking, { ...input, messages: [], known: [] });
     const [{ messages, options } = {}] = model.calls;
     const schema = JSON.stringify(options?.tools);
     expect(schema).toMatch(/"reasoning".*"facts".*"enum":\["profile","preferences"\].*"forget"/);

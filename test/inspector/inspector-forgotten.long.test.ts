@@ -30,7 +30,9 @@ describe.skipIf(!hasChromium)("the inspector's page of what was forgotten", () =
     const memory = inspected.db.memory({ config: { receipts } });
     await memory.memories.add({ scope: { userId }, memories: { text: "Paints." } });
     await memory.forget({ scope: { userId }, actor: "joe" });
-    const server = await openInspected(memory, () => ({ role: "operator", actor: "joe" }));
+    const server = await openInspected(memory, {
+      authenticate: () => ({ role: "operator", actor: "joe" }),
+    });
     await page.goto(`${server.origin}/inspector/`);
     await page.getByRole("heading", { name: "Latest conversations" }).waitFor();
     return server;

@@ -16,17 +16,29 @@ export async function buildPageOnce(): Promise<void> {
   if (!existsSync(page) || statSync(page).mtimeMs < newestSource()) await buildInspector(folder);
 }
 
-/**
- * A server like that of `mnemograph inspect`, and the address that it prints; or one that asks
- * `authenticate`.
- */
-export async function openInspected(memory: Memory, own?: MemoryAppOptions["authenticate"]) {
+interface InspectedOptions {
+  /** Whom it lets in. @default who has the address that it prints */
+  readonly authenticate?: MemoryAppOptions["authenticate"];
+  /** Answers each request, which is named by its method and path. */
+  readonly around?: (route: string, answer: () => Answer) => Answer;
+}
+
+type Answer = Response | Promise<Response>;
+
+/** A server like that of `mnemograph inspect`, and the address that it prints. */
+export async function openInspected(
+  memory: Memory,
+  { authenticate: own, around = (_, answer) => answer() }: InspectedOptions = {},
+) {
   await buildPageOnce();
   const { authenticate: ofSession, before, token } = createInspectorSession("joe");
   const authenticate = own ?? ofSession;
   const api = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
   const server = createAdaptorServer({
-    fetch: before((request, env) => api.fetch(request, env as object)),
+    fetch: before((request, env) => {
+      const route = `${request.method} ${new URL(request.url).pathname}`;
+      return around(route, () => api.fetch(request, env as object));
+    }),
   });
   const origin = `http://127.0.0.1:${await listen(server)}`;
   return {

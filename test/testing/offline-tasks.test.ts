@@ -7,22 +7,18 @@ import { extractFacts } from "../../src/facts/extract-facts.js";
 import { writeProcedure } from "../../src/procedures/write-procedure.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 
-const model = new OfflineChatModel();
+const asking = { model: new OfflineChatModel(), timeoutMs: 1_000 };
 const said = { saidAt: new Date("2025-03-01T12:00:00Z"), timeZone: "UTC" };
 const extract = (
   texts: readonly string[],
   known: Parameters<typeof extractFacts>[1]["known"] = [],
 ) =>
-  extractFacts(
-    model,
-    {
-      messages: texts.map((text) => ({ text, actor: null, ...said, before: "My name is Bot." })),
-      known,
-      categories: ["profile"],
-      candidatesPerTurn: 5,
-    },
-    1_000,
-  ).then(({ candidates }) => candidates);
+  extractFacts(asking, {
+    messages: texts.map((text) => ({ text, actor: null, ...said, before: "My name is Bot." })),
+    known,
+    categories: ["profile"],
+    candidatesPerTurn: 5,
+  }).then(({ candidates }) => candidates);
 const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
   seq,
   role,
@@ -106,11 +102,11 @@ describe("facts of the offline model", () => {
 
 test("An episode is what the user said, and goes on in the next piece", async () => {
   const compress = (previous: string | null, ...texts: string[]) =>
-    compressTurns(
-      model,
-      { turns: { start: 1, end: 3 }, previous, messages: texts.map((text) => turn("user", text)) },
-      1_000,
-    );
+    compressTurns(asking, {
+      turns: { start: 1, end: 3 },
+      previous,
+      messages: texts.map((text) => turn("user", text)),
+    });
   const first = await compress(null, "Let us build a shop. Soon.", "Which database?");
   expect(first).toBe("The user said: Let us build a shop; Which database?.");
   expect(await compress(first, "PostgreSQL!")).toBe(
@@ -131,17 +127,13 @@ test("The offline model merges no two memories", async () => {
     validFrom: said.saidAt,
     text,
   })) as unknown as ShownPair;
-  const { votes } = await judgePairs(model, [alike], {
-    timeoutMs: 1_000,
-    timeZone: "UTC",
-    charge: async () => {},
-  });
+  const { votes } = await judgePairs(asking, [alike], "UTC");
   expect(votes.map(({ verdict }) => verdict)).toEqual(["unrelated"]);
 });
 
 test("The steps of a procedure are what was asked for", async () => {
   const steps = (messages: ReturnType<typeof turn>[], title: string | null = null) =>
-    writeProcedure(model, { title, previous: null, messages }, 1_000);
+    writeProcedure(asking, { title, previous: null, messages });
   expect(await steps([turn("user", "Build it."), turn("user", "Push it.")], "Ship")).toEqual({
     title: "Ship",
     steps: ["Build it.", "Push it."],

@@ -64,7 +64,7 @@ interface MessageForm {
 }
 
 const base = messageClasses.BaseMessage.prototype;
-/** Of names that are messages: others are as many as a payload has. */
+/** A cache of message classes alone: other names are as many as a payload has. */
 const messageForms = new Map<string, MessageForm>();
 
 function formOf(name: string): MessageForm | null {
