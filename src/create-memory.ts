@@ -157,7 +157,7 @@ function assembleMemory(
       exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
     import: (input) => importLines(bulk, input),
     policy: config.policy,
-    settings: () => settingsInUse(options, config),
+    settings: () => settingsInUse(options, config.settings),
     databaseStatus: db.status,
     [internalApiKey]: createInternalApi(runtime, defaultScope),
     close: once(async () => {

@@ -28,7 +28,7 @@ import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
-import type { SettingsInUse } from "./settings-in-use.js";
+import type { SettingInUse } from "./settings-in-use.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
@@ -301,15 +301,15 @@ export interface Memory {
   /** The categories, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /**
-   * The settings in use, by group, each with its default. A secret, a connection, a function or an
-   * object of yours is only "given". For operators.
+   * The settings in use, group by group, each with its default. A secret, a connection, a function
+   * or an object of yours is only "given". For operators.
    * @example
    * ```ts
-   * for (const { name, settings } of memory.settings().groups)
-   *   for (const each of settings) if (each.changed) console.log(name, each.name, each.value);
+   * for (const { group, name, value, changed } of memory.settings())
+   *   if (changed) console.log(group, name, value);
    * ```
    */
-  settings(): SettingsInUse;
+  settings(): SettingInUse[];
   /**
    * Whether the database answered this memory's last statements; sends none. For health checks.
    * @example

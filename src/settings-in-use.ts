@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { categoryPolicy } from "./memories/item/category.rule.js";
-import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
-import { configSchema, type ResolvedConfig } from "./options.js";
-
-/** What is said of a secret, a connection, a function or an object of yours. */
-const given = "given";
+import type { MemoryOptions } from "./memory-options.js";
+import { configSchema } from "./options.js";
 
 /** A setting as it is in use. */
-interface SettingInUse {
+export interface SettingInUse {
+  /** Of the config, or "createMemory" for its other options. */
+  readonly group: string;
   readonly name: string;
   /** JSON; null: none. "given": a secret, a connection, a function or an object of yours. */
   readonly value: unknown;
@@ -17,65 +15,45 @@ interface SettingInUse {
   readonly changed: boolean;
 }
 
-/** The settings of a memory, by group: the options of `createMemory` first. */
-export interface SettingsInUse {
-  readonly preset: ResolvedConfig["preset"];
-  readonly groups: readonly {
-    readonly name: string;
-    readonly settings: readonly SettingInUse[];
-  }[];
-}
-
-/** See `Memory.settings`. */
-export function settingsInUse(options: MemoryOptions, config: ResolvedConfig): SettingsInUse {
-  const { preset, policy, settings } = config;
-  const groups = [{ name: "createMemory", settings: optionsInUse(options) }];
-  const defaults: Values = configSchema.parse({});
-  for (const [name, schema] of Object.entries(configSchema.shape)) {
-    if (!(schema instanceof z.ZodPrefault)) continue;
-    const [own, initial] = [(settings as Values)[name], defaults[name]] as [Values, Values];
-    const show = name === "receipts" ? hidden : shown;
-    groups.push({ name, settings: listed(Object.keys(schema.unwrap().shape), own, initial, show) });
-  }
-  const own = Object.fromEntries(policy.categories);
-  const initial = Object.fromEntries(categoryPolicy(undefined, undefined).categories);
-  groups.push({ name: "categories", settings: listed(Object.keys(own), own, initial) });
-  const { allowlists = {} } = settings;
-  groups.push({ name: "allowlists", settings: listed(Object.keys(allowlists), allowlists, {}) });
-  return { preset, groups };
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
+const given = "given";
 const defaultOptions: Values = { schema: "mnemograph", jobs: "background" };
 
-/** The options beside `config`. A word is shown, but not that of a connection. */
-function optionsInUse(options: MemoryOptions): SettingInUse[] {
-  const names = Object.keys(memoryOptionsSchema.shape).filter((name) => name !== "config");
-  const values: Record<string, unknown> = { ...defaultOptions };
-  for (const [name, value] of Object.entries(options)) {
-    const isShown = typeof value === "string" && name !== "database";
-    if (value !== undefined) values[name] = isShown ? value : given;
+/** See `Memory.settings`. */
+export function settingsInUse(options: MemoryOptions, config: Values): SettingInUse[] {
+  const settings: SettingInUse[] = [];
+  const add = (group: string, name: string, value: unknown, initial: unknown = null) =>
+    settings.push({
+      group,
+      name,
+      value,
+      default: initial,
+      changed: !isDeepStrictEqual(value, initial),
+    });
+
+  // A word chooses one of some ways, such as "inline"; that of a connection is secret.
+  for (const [name, own] of Object.entries(options)) {
+    const isWord = typeof own === "string" && name !== "database";
+    add("createMemory", name, own && !isWord ? given : own, defaultOptions[name]);
   }
-  return listed(names, values, defaultOptions);
+  const defaults: Values = configSchema.parse({});
+  const { preset: _, ...groups } = configSchema.shape;
+  add("preset", "preset", config.preset, defaults.preset);
+  for (const [group, schema] of Object.entries(groups)) {
+    const [own = {}, initial = {}] = [config, defaults].map((each) => each[group] as Values);
+    // Also those that are not set and have no default.
+    const names = schema instanceof z.ZodPrefault ? schema.unwrap().shape : own;
+    for (const name of Object.keys(names)) {
+      const value = withoutCode(own[name] ?? null);
+      add(group, name, value && group === "receipts" ? given : value, initial[name]);
+    }
+  }
+  return settings;
 }
 
-const hidden = (value: unknown): unknown => (value === undefined ? null : given);
-
-/** `value` as JSON, without the source of a function. */
-function shown(value: unknown): unknown {
+/** `value` as JSON, with none of its functions. */
+function withoutCode(value: unknown): unknown {
   const text = JSON.stringify(value, (_, each) => (typeof each === "function" ? given : each));
-  return text === undefined ? null : JSON.parse(text);
-}
-
-function listed(
-  names: readonly string[],
-  values: Values,
-  defaults: Values,
-  show = shown,
-): SettingInUse[] {
-  return names.map((name) => {
-    const [value, initial] = [show(values[name]), show(defaults[name])];
-    return { name, value, default: initial, changed: !isDeepStrictEqual(value, initial) };
-  });
+  return JSON.parse(text);
 }

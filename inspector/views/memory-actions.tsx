@@ -1,5 +1,5 @@
 import { ask } from "../api.js";
-import type { Answer, Memory, Path } from "../api-types.js";
+import type { Memory, Path } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
@@ -88,9 +88,7 @@ function editsOf(memory: Memory, owner: Params): Change[] {
 }
 
 /** Why a memory was not written, by the outcome. */
-const refusals: Partial<
-  Record<Answer<"/memories", "post">["outcomes"][number]["outcome"], string>
-> = {
+const refusals: Readonly<Record<string, string>> = {
   rejected: "This cannot be a memory.",
   kept: "The value of this key has more weight. Edit that memory, if this is right.",
   proposed: "This needs the user's consent or a second signal. Decide the request under Waiting.",
@@ -106,8 +104,8 @@ export const writingFor = (owner: Params): Change => ({
     user: { label: "User", value: owner.user ?? "" },
     app: { label: "App", value: owner.app ?? "" },
     category: { label: "Category", value: "knowledge" },
-    key: { label: "Key, if it has one value", value: "" },
-    value: { label: "Value of the key", value: "" },
+    key: { label: "Key, of what is one at a time", value: "" },
+    value: { label: "Value", value: "" },
     text: { label: "Text", value: "", long: true },
   },
   async act(reason, { user = "", app = "", category, key, value, text }) {
@@ -115,13 +113,10 @@ export const writingFor = (owner: Params): Change => ({
     const memory = { text, category, key: key || undefined, value: value || undefined };
     const body = { memories: [memory], reason };
     const { outcomes } = await ask("/memories", { method: "post", owner: target, body });
+    const { outcome = "rejected", message, id, further } = outcomes[0] ?? {};
+    const refusal = message ?? refusals[outcome];
+    if (refusal) throw new Error(refusal);
     // A long text becomes several memories.
-    const parts = outcomes.flatMap((first) => [first, ...(first.further ?? [])]);
-    for (const { outcome, message } of parts) {
-      const refusal = message ?? refusals[outcome];
-      if (refusal) throw new Error(refusal);
-    }
-    const id = parts[0]?.id ?? "";
-    go(parts.length === 1 ? "memory" : "memories", { ...target, id });
+    go(further ? "memories" : "memory", { ...target, id: id ?? "" });
   },
 });

@@ -110,9 +110,8 @@ const job = z.strictObject({
 });
 
 const setting = z.strictObject({
-  name: z.string(),
-  value: z.unknown(),
-  default: z.unknown(),
+  ...each(z.string(), "group", "name"),
+  ...each(z.unknown(), "value", "default"),
   changed: z.boolean(),
 });
 
@@ -198,11 +197,8 @@ export const serviceOperations = {
   settings: operation("get", "/settings", "everything", {
     does: "The settings in use, by group; of secrets, connections and functions only that they are given",
     input: z.strictObject({}),
-    answer: z.strictObject({
-      preset: z.enum(["ledger", "every-round"]),
-      groups: z.array(z.strictObject({ name: z.string(), settings: z.array(setting) })),
-    }),
-    call: async ({ memory }) => memory.settings(),
+    answer: z.strictObject({ settings: z.array(setting) }),
+    call: async ({ memory }) => ({ settings: memory.settings() }),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",

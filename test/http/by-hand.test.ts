@@ -1,8 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
-import type { MemoryConfig } from "../../src/options.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
@@ -14,135 +12,64 @@ const callers = {
   ana: { role: "user", scope: { userId: "ana" } },
 } as const;
 
-describe("memories by hand", () => {
-  const tea = { text: "Drinks tea at night.", category: "preferences", key: "drink", value: "tea" };
+it("An operator's memory has its redacted reason in its history; a user and another tenant's operator are refused", async () => {
+  const memory = db.memory({ redact: (text) => text.replaceAll("12345", "[number]") });
+  const { operator, acme, ana } = httpClients(memory, callers);
+  const body = { memories: [{ text: "Drinks tea." }], reason: "12345 called" };
+  const [{ id }] = (await operator("POST", "/memories?userId=ana", body)).body.outcomes;
+  expect((await ana("GET", `/memories/${id}`)).body).toMatchObject({ trust: "operator" });
+  const { events } = (await operator("GET", `/memory/${id}/history?userId=ana`)).body;
+  const reason = "[number] called";
+  expect(events).toMatchObject([{ event: "ADD", actor: "joe", new: { reason } }]);
 
-  it("An operator's memory has a redacted reason in its history, and the trust of a correction", async () => {
-    const memory = db.memory({ redact: (text) => text.replaceAll("12345", "[number]") });
-    const { operator, ana } = httpClients(memory, callers);
-    const body = { memories: [tea], reason: "she called from 12345" };
-    const place = "/memories?userId=ana";
-    const { outcomes } = (await operator("POST", place, body)).body;
-    const { id } = outcomes[0];
-    const own = (await ana("GET", `/memories/${id}`)).body;
-    expect(own).toMatchObject({ trust: "operator", origin: "unknown", scope: { userId: "ana" } });
-    const { events } = (await operator("GET", `/memory/${id}/history?userId=ana`)).body;
-    const reason = "she called from [number]";
-    expect(events).toMatchObject([{ event: "ADD", actor: "joe", new: { reason } }]);
-    // The reason stands beside what the change is, and in no memory.
-    expect(JSON.stringify(own)).not.toContain("she called");
-    const again = { memories: [{ ...tea, value: "mate", text: "Drinks mate." }], reason: "again" };
-    const [mate] = (await operator("POST", place, again)).body.outcomes;
-    expect(mate.outcome).toBe("replaced");
-    const trail = (await operator("GET", `/memory/${mate.id}/history?userId=ana`)).body.events;
-    expect(trail).toMatchObject([{ event: "ADD", new: { reason: "again" } }]);
-    const long = { memories: [tea], reason: "x".repeat(2_001) };
-    expect((await operator("POST", place, long)).status).toBe(400);
-  });
-
-  it("Who writes follows from the identity: a user names no other, and no operator another tenant", async () => {
-    const { operator, acme, ana } = httpClients(db.memory(), callers);
-    const write = { memories: [{ text: "Keeps bees." }], reason: "by hand" };
-    expect((await ana("POST", "/memories?userId=bob", write)).status).toBe(404);
-    const claimed = { ...write, memories: [{ text: "Keeps bees.", origin: "operator" }] };
-    expect((await ana("POST", "/memories", claimed)).status).toBe(400);
-    for (const body of [
-      { ...write, role: "operator" },
-      { ...write, actor: "joe" },
-    ])
-      expect((await ana("POST", "/memories", body)).status).toBe(400);
-    const others = "/memories?tenantId=globex&userId=bob";
-    expect((await acme("POST", others, write)).status).toBe(404);
-    expect((await acme("POST", "/memories?userId=bob", write)).status).toBe(200);
-    expect((await operator("GET", others)).body.memories).toEqual([]);
-    const kept = await operator("GET", "/memories?tenantId=acme&userId=bob");
-    expect(kept.body.memories).toMatchObject([{ scope: { tenantId: "acme", userId: "bob" } }]);
-  });
+  expect((await ana("POST", "/memories?userId=bob", body)).status).toBe(404);
+  expect((await acme("POST", "/memories?tenantId=other&userId=bob", body)).status).toBe(404);
+  const claimed = { ...body, memories: [{ text: "Drinks rum.", origin: "operator" }] };
+  for (const claim of [
+    claimed,
+    { ...body, role: "operator" },
+    { ...body, reason: "x".repeat(2_001) },
+  ])
+    expect((await ana("POST", "/memories", claim)).status).toBe(400);
 });
 
-describe("settings in use", () => {
+it("The settings in use are for operators of all tenants, marked where they were changed, without secrets", async () => {
   const { privateKey: pair } = generateKeyPairSync("ed25519");
   const privateKey = pair.export({ type: "pkcs8", format: "pem" }).toString();
-  const idKey = "a secret that is in no table, of 40 letters";
-
-  it("The settings in use are for operators of all tenants, with what was changed and without secrets", async () => {
-    const source = "the source of a function";
-    const config = {
+  const memory = createMemory({
+    database: "postgres://joe:hunter2@localhost/none",
+    screen: (text) => text === "hunter2",
+    redact: "secrets",
+    config: {
       preset: "every-round",
-      receipts: { privateKey, idKey },
-      retrieval: {
-        topK: 5,
-        timeZone: "Europe/Lisbon",
-        rerank: { with: async () => [source.length] },
-      },
-      categories: { custom: [{ name: "cars" }] },
-      allowlists: { planner: ["constraints", "cars"] },
-      consent: { ask: "queue" },
-      notes: { limit: 10 },
-    } satisfies MemoryConfig;
-    const embeddings = Object.assign(new HashingEmbeddings(), { apiKey: "sk-embeddings" });
-    const screen = (text: string) => text.includes(source);
-    const memory = db.memory({ config, embeddings, screen, redact: "secrets" });
-    const { operator, acme, ana } = httpClients(memory, callers);
-    for (const refused of [ana, acme]) expect((await refused("GET", "/settings")).status).toBe(404);
-    expect((await acme("GET", "/settings?tenantId=acme")).status).toBe(404);
-    const { status, body } = await operator("GET", "/settings");
-    expect(status).toBe(200);
-    expect(body).toEqual(memory.settings());
-    expect(body.preset).toBe("every-round");
-
-    type Setting = { name: string; value: unknown; default: unknown; changed: boolean };
-    const groups = new Map<string, Setting[]>(
-      body.groups.map((group: { name: string; settings: Setting[] }) => [
-        group.name,
-        group.settings,
-      ]),
-    );
-    const setting = (group: string, name: string) =>
-      groups.get(group)?.find((each) => each.name === name);
-    const changed = [...groups].flatMap(([group, settings]) =>
-      settings.flatMap((each) => (each.changed ? `${group}.${each.name}` : [])),
-    );
-    // What a test's memory leaves out.
-    const tests = ["insights.enabled", "consolidation.enabled"];
-    const options = ["database", "schema", "jobs", "embeddings", "logger", "redact", "screen"];
-    expect(changed.toSorted()).toEqual(
-      [
-        ...[...tests, "memories.extract", "memories.episodes"],
-        ...options.map((name) => `createMemory.${name}`),
-        ...["receipts.privateKey", "receipts.idKey", "categories.cars", "allowlists.planner"],
-        ...["retrieval.topK", "retrieval.timeZone", "retrieval.rerank", "consent.ask"],
-      ].toSorted(),
-    );
-    expect(setting("retrieval", "topK")).toMatchObject({ value: 5, default: 8 });
-    expect(setting("retrieval", "threshold")).toMatchObject({ value: null, changed: false });
-    expect(setting("retrieval", "rerank")?.value).toEqual({
-      with: "given",
-      timeoutMs: 300,
-      limit: 20,
-    });
-    expect(setting("categories", "cars")?.value).toEqual({
-      name: "cars",
-      context: "rag",
-      level: "user",
-    });
-    expect(setting("createMemory", "redact")?.value).toBe("secrets");
-    for (const name of ["database", "embeddings", "screen", "logger"])
-      expect(setting("createMemory", name)?.value).toBe("given");
-    const all = JSON.stringify(body);
-    for (const secret of [idKey, "PRIVATE KEY", "sk-embeddings", source, "=>", "postgres:"])
-      expect(all).not.toContain(secret);
+      receipts: { privateKey },
+      retrieval: { topK: 5, budgetTokens: 1_500, rerank: { with: async () => ["hunter2".length] } },
+    },
   });
-
-  it("With nothing set, all settings are defaults", async () => {
-    const { preset, groups } = createMemory({ database: db.pool }).settings();
-    const changed = groups.flatMap(({ settings }) => settings.filter((each) => each.changed));
-    expect(changed).toMatchObject([{ name: "database", value: "given" }]);
-    expect(preset).toBe("ledger");
-    expect(groups.map(({ name }) => name)).toEqual([
-      ...["createMemory", "database", "context", "memories", "insights", "upkeep", "notes"],
-      ...["lifecycle", "receipts", "consolidation", "retrieval", "consent", "jobs", "energy"],
-      ...["store", "spans", "categories", "allowlists"],
-    ]);
-  });
+  const { operator, acme, ana } = httpClients(memory, callers);
+  for (const refused of [ana, acme]) expect((await refused("GET", "/settings")).status).toBe(404);
+  const { settings } = (await operator("GET", "/settings")).body;
+  const [changed, defaults] = [true, false].map((is) =>
+    settings.flatMap((each: { group: string; name: string; value: unknown; changed: boolean }) =>
+      each.changed === is ? [[each.group, each.name, each.value]] : [],
+    ),
+  );
+  expect(changed).toEqual([
+    ["createMemory", "database", "given"],
+    ["createMemory", "screen", "given"],
+    ["createMemory", "redact", "secrets"],
+    ["createMemory", "config", "given"],
+    ["preset", "preset", "every-round"],
+    ["receipts", "privateKey", "given"],
+    ["retrieval", "topK", 5],
+    ["retrieval", "rerank", { with: "given", timeoutMs: 300, limit: 20 }],
+  ]);
+  for (const usual of [
+    ["receipts", "idKey", null],
+    ["retrieval", "budgetTokens", 1_500],
+    ["consent", "ask", "said"],
+  ])
+    expect(defaults).toContainEqual(usual);
+  expect(JSON.stringify(settings)).not.toMatch(/hunter2|PRIVATE|=>/);
+  await memory.close();
 });
