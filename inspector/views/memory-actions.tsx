@@ -104,7 +104,7 @@ export const writingFor = (owner: Params): Change => ({
     user: { label: "User", value: owner.user ?? "" },
     app: { label: "App", value: owner.app ?? "" },
     category: { label: "Category", value: "knowledge" },
-    key: { label: "Key, of what is one at a time", value: "" },
+    key: { label: "Key", value: "" },
     value: { label: "Value", value: "" },
     text: { label: "Text", value: "", long: true },
   },
