@@ -44,6 +44,7 @@ export function pagesOf(memory: string): InspectedPage[] {
     pickers("changes"),
     start("forgotten", "Asked to forget", ["memories", 20]),
     pickers("erase"),
+    start("settings", "Settings"),
     { ...further("owner picker", "overview", "Latest conversations"), click: "Whose: everyone" },
     further("overview of a user", `overview?${user}`, reader, ["thread", 6]),
     further("threads of a user", `threads?${user}`, reader, ["thread", 20]),
