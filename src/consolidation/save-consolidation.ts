@@ -6,7 +6,7 @@ import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
-import type { StoredMemory } from "./choose-pairs.rule.js";
+import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -63,8 +63,7 @@ async function decideEffects(
   { ownerRef }: ConsolidationWork,
   { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
 ): Promise<SettledPair[]> {
-  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
-  const stored = await findStored(tx, ownerRef, refs);
+  const stored = await findStored(tx, ownerRef, refsOf(pairs));
   const linked = await findLinked(tx, pairs);
   const judged = pairs.map((pair, at) => {
     return { ...pair, vote: verdictOf(pair.votes), linked: linked[at] === true };
