@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { Taken } from "../jobs/work-definition.js";
 import { completeWork } from "../jobs/work-table.js";
+import { tally } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/hide-memories.js";
@@ -112,11 +113,9 @@ function logSettled(
   { logger }: Pick<ConsolidationRuntime, "logger">,
   settled: readonly SettledPair[],
 ): void {
-  const outcomes: Record<string, number> = {};
-  for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
-  const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
+  const { outcomes, inWords } = tally(settled.map(({ effect }) => effect.action));
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
-  logger.info(`${settled.length} pairs of memories were compared: ${summary.join(", ")}`, {
+  logger.info(`${settled.length} pairs of memories were compared: ${inWords}`, {
     step: "consolidation",
     outcomes,
     memoryIds,
