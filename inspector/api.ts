@@ -14,13 +14,6 @@ export class ApiProblem extends Error {
   get isDown(): boolean {
     return this.status === 0 || [502, 503, 504].includes(this.status);
   }
-
-  /** Whether this server has no such call, or is not set up for it. */
-  get isMissing(): boolean {
-    return (
-      this.status === 501 || (this.status === 404 && this.message === "There is no such path.")
-    );
-  }
 }
 
 /** A call of the API. */

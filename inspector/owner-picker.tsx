@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "./api.js";
 import type { Owner } from "./api-types.js";
+import { Rows } from "./parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "./parts/query.js";
 import { count, counted, When } from "./parts/texts.js";
 import { go, hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "./place.js";
-import { views } from "./views/views.js";
+import { tabOf, views } from "./views/views.js";
 
 /** Owners that are suggested at once. */
 const mostOwners = 50;
@@ -37,16 +38,11 @@ export function OwnerChooser() {
   );
 }
 
-interface Owners {
-  readonly users: readonly Owner[];
-  readonly apps: readonly Owner[];
-}
-
-/** Users and apps by a beginning or a part of their id, the latest active first. */
-async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<Owners> {
+/** Users, then apps, by a beginning or a part of their id, the latest active first. */
+async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<readonly Owner[]> {
   const call = { owner: { tenant }, query: { sort: "active", search, limit: mostOwners } };
   const [{ users }, { apps }] = await Promise.all([askApi("/users", call), askApi("/apps", call)]);
-  return { users, apps };
+  return [...users, ...apps];
 }
 
 const idOf = ({ scope }: Owner) => scope.userId ?? scope.appId ?? "";
@@ -55,15 +51,14 @@ const idOf = ({ scope }: Owner) => scope.userId ?? scope.appId ?? "";
 function Unknown({
   wanted,
   owners,
-  view,
   onPick,
 }: {
   wanted: string;
-  owners: Owners;
-  view: string;
+  owners: readonly Owner[];
   onPick?: (() => void) | undefined;
 }) {
-  const begins = [...owners.users, ...owners.apps].filter((owner) =>
+  const { view } = useHere();
+  const begins = owners.filter((owner) =>
     idOf(owner).toLowerCase().startsWith(wanted.toLowerCase()),
   );
   const many = begins.length < mostOwners ? count(begins.length) : `${mostOwners} or more`;
@@ -72,7 +67,7 @@ function Unknown({
       No such user or app.{" "}
       {begins.length > 0 && `${many} ${begins.length === 1 ? "begins" : "begin"} with ${wanted}: `}
       {begins.slice(0, 5).map(({ scope }) => (
-        <a key={JSON.stringify(scope)} href={hrefOf(view, paramsOf(scope))} onClick={onPick}>
+        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), paramsOf(scope))} onClick={onPick}>
           <bdi>{scopeName(scope)}</bdi>{" "}
         </a>
       ))}
@@ -82,62 +77,44 @@ function Unknown({
 
 /** Says where nobody has the id that is looked at. */
 export function UnknownOwner() {
-  const { view, owner } = useHere();
+  const { owner } = useHere();
   const wanted = owner.user ?? owner.app ?? "";
-  const { value } = useQuery(async (askApi) =>
+  const { value: owners } = useQuery(async (askApi) =>
     wanted === "" ? null : findOwners(askApi, wanted, owner.tenant),
   );
-  if (value === null || wanted.length > mostIdCharacters) return null;
-  const isKnown = [...value.users, ...value.apps].some((each) => idOf(each) === wanted);
-  return isKnown ? null : <Unknown wanted={wanted} owners={value} view={view} />;
+  if (owners === null || wanted.length > mostIdCharacters) return null;
+  const isKnown = owners.some((each) => idOf(each) === wanted);
+  return isKnown ? null : <Unknown wanted={wanted} owners={owners} />;
 }
 
 /** Users and apps to choose from, with a field that asks the server for those with an id like it. */
 export function OwnerPicker({ onPick }: { onPick?: () => void }) {
-  const here = useHere();
-  const { tenant } = here.params;
+  const { view, params } = useHere();
   const [typed, setTyped] = useState("");
   const [isUnknown, setUnknown] = useState(false);
   const wanted = typed.trim();
   const found = useQuery(
     async (askApi) => {
       await new Promise((resolve) => setTimeout(resolve, wanted === "" ? 0 : pauseMs));
-      return { wanted, ...(await findOwners(askApi, wanted, tenant)) };
+      return { wanted, owners: await findOwners(askApi, wanted, params.tenant) };
     },
     [wanted],
   );
-  const view = views[here.view]?.tab ?? here.view;
   const pick = (owner: Params) => {
-    go(view, owner);
+    go(tabOf(view), owner);
     onPick?.();
   };
   const pickTyped = async (event: SubmitEvent) => {
     event.preventDefault();
     if (wanted === "") return pick({});
-    const { users, apps } = await findOwners(ask, wanted, tenant);
-    const all = [...users, ...apps];
-    const one =
-      all.find((each) => idOf(each) === wanted) ?? (all.length === 1 ? all[0] : undefined);
+    const owners = await findOwners(ask, wanted, params.tenant);
+    const only = owners.length === 1 ? owners[0] : undefined;
+    const one = owners.find((each) => idOf(each) === wanted) ?? only;
     setUnknown(one === undefined);
     if (one !== undefined) pick(paramsOf(one.scope));
   };
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const list = (kind: string, owners: readonly Owner[]) => (
-    <ul class="owners">
-      {owners.map(({ scope, memories, threads, lastActivityAt }) => (
-        <li key={JSON.stringify(scope)}>
-          <a href={hrefOf(view, paramsOf(scope))} onClick={onPick}>
-            <bdi>{scopeName(scope)}</bdi>
-            <span class="faint">
-              {kind} · {counted(memories, "memory", "memories")} ·{" "}
-              {counted(threads, "conversation")} · <When at={lastActivityAt} />
-            </span>
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
   return (
     <form class="picker" onSubmit={pickTyped}>
       <input
@@ -151,19 +128,31 @@ export function OwnerPicker({ onPick }: { onPick?: () => void }) {
           setUnknown(false);
         }}
       />
-      {!views[here.view]?.needsOwner && (
-        <a href={hrefOf(view, {})} onClick={onPick}>
+      {!views[view]?.needsOwner && (
+        <a href={hrefOf(tabOf(view), {})} onClick={onPick}>
           Everyone
         </a>
       )}
       <QueryResult query={found}>
-        {({ users, apps, ...asked }) => (
+        {({ owners, ...asked }) => (
           <>
-            {(isUnknown || users.length + apps.length === 0) && asked.wanted !== "" && (
-              <Unknown wanted={asked.wanted} owners={{ users, apps }} view={view} onPick={onPick} />
+            {(isUnknown || owners.length === 0) && asked.wanted !== "" && (
+              <Unknown wanted={asked.wanted} owners={owners} onPick={onPick} />
             )}
-            {list("user", users)}
-            {list("app", apps)}
+            <Rows kind="owners" rows={owners}>
+              {({ scope, memories, threads, lastActivityAt }) => (
+                <li key={JSON.stringify(scope)}>
+                  <a href={hrefOf(tabOf(view), paramsOf(scope))} onClick={onPick}>
+                    <bdi>{scopeName(scope)}</bdi>
+                    <span class="faint">
+                      {scope.userId === undefined ? "app" : "user"} ·{" "}
+                      {counted(memories, "memory", "memories")} · {counted(threads, "conversation")}{" "}
+                      · <When at={lastActivityAt} />
+                    </span>
+                  </a>
+                </li>
+              )}
+            </Rows>
           </>
         )}
       </QueryResult>

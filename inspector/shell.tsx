@@ -3,11 +3,11 @@ import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "./api.js";
 import { OwnerChooser, OwnerPicker, UnknownOwner } from "./owner-picker.js";
 import { useKeys } from "./parts/keys.js";
-import { Head, Page } from "./parts/layout.js";
+import { Page } from "./parts/layout.js";
 import { ErrorNotice, useAnswer } from "./parts/query.js";
 import { SignIn } from "./parts/sign-in.js";
 import { go, HereContext, hrefOf, ownerOf, useAddress, useHere } from "./place.js";
-import { type View, views } from "./views/views.js";
+import { tabOf, type View, views } from "./views/views.js";
 
 /** The frame of the page: which view, whose memory, and the view. */
 export function Shell() {
@@ -34,8 +34,8 @@ export function Shell() {
         <a class="brand" href={hrefOf("overview", owner)}>
           <Logo /> Mnemograph
         </a>
-        <Tabs current={view.tab ?? place.view} />
         {!isUser && <OwnerChooser />}
+        <Tabs current={tabOf(place.view)} />
       </header>
       <main id="main" tabIndex={-1} class={`at-${place.view}`}>
         {!isUser && <UnknownOwner />}
@@ -51,7 +51,7 @@ function Shown() {
   const view = views[name];
   if (view === undefined) {
     return (
-      <Page title="There is no such page" isNarrow>
+      <Page title="There is no such page">
         <p class="note">
           <a href={hrefOf("overview", owner)}>To the overview</a>
         </p>
@@ -61,7 +61,7 @@ function Shown() {
   const { user, app, thread, id } = params;
   if (isOperator && view.needsOwner && user === undefined && app === undefined) {
     return (
-      <Page title={view.name} isNarrow>
+      <Page title={view.name}>
         <p class="note">Whose? Choose a user or an app.</p>
         <OwnerPicker />
       </Page>
@@ -98,8 +98,7 @@ function Tabs({ current }: { current: string }) {
   const { owner, isOperator } = useHere();
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
-    const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
-    if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.clientWidth / 3;
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center" });
   }, [current]);
   const shown = Object.entries(views).filter(
     ([, { tab, operators }]) => tab === undefined && (isOperator || !operators),
@@ -130,7 +129,7 @@ function NotIn({ error, again }: { error: Error; again: () => void }) {
   return (
     <main class="alone">
       <Logo />
-      <Head title="Mnemograph inspector" />
+      <h1>Mnemograph inspector</h1>
       {!isStranger && <ErrorNotice error={error} again={again} />}
       {isStranger && (
         <>

@@ -74,9 +74,21 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
       <form onSubmit={submit} onInput={({ currentTarget }) => keepTyped(currentTarget)}>
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
-        {Object.entries(change.fields ?? {}).map(([name, field]) => (
-          <FieldInput key={name} name={name} field={field} typed={typed[name]} />
-        ))}
+        {Object.entries(change.fields ?? {}).map(([name, { label, value, long }]) => {
+          const Input = long ? "textarea" : "input";
+          return (
+            <label key={name} for={name}>
+              {label}
+              <Input
+                id={name}
+                name={name}
+                defaultValue={typed[name] ?? value}
+                dir="auto"
+                autocomplete="off"
+              />
+            </label>
+          );
+        })}
         {change.reason !== false && (
           <label>
             Reason, for the audit trail
@@ -107,38 +119,6 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
       </form>
     </dialog>
   );
-}
-
-function FieldInput({
-  name,
-  field: { label, value, long = false },
-  typed = value,
-}: {
-  name: string;
-  field: Field;
-  /** What was typed into it before. */
-  typed: string | undefined;
-}) {
-  const Input = long ? "textarea" : "input";
-  return (
-    <label for={`field-${name}`}>
-      {label}
-      <Input
-        id={`field-${name}`}
-        name={name}
-        rows={long ? rowsOf(value) : undefined}
-        defaultValue={typed}
-        dir="auto"
-        autocomplete="off"
-      />
-    </label>
-  );
-}
-
-/** As many rows as show the whole text, within reason. */
-function rowsOf(text: string): number {
-  const rows = text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 60), 1);
-  return Math.max(3, Math.min(16, rows));
 }
 
 /** A dialog on demand: `ask` opens it, and `onDone` is called once the change is made. */

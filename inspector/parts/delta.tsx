@@ -12,6 +12,7 @@ const whyOfPart: Readonly<Record<string, string>> = {
   relevant: "fits",
   episodes: "episode that fits",
   related: "linked with one that fits",
+  told: "a change, told as it came",
 };
 
 const originNames: Readonly<Record<string, string>> = {

@@ -6,7 +6,8 @@ const steps: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -
 function step(event: KeyboardEvent, at: HTMLElement): void {
   const by = steps[event.key];
   // Arrows scroll as ever until somebody is in a list.
-  if (by === undefined || (event.key.startsWith("Arrow") && !at.closest(".rows, .turn"))) return;
+  if (by === undefined || (event.key.startsWith("Arrow") && !at.closest(".rows, .turn-line")))
+    return;
   const rows = [...document.querySelectorAll<HTMLElement>("main a.row")];
   const now = rows.findIndex((row) => row === at || row.parentElement?.contains(at));
   const row = rows[Math.max(0, Math.min(rows.length - 1, now + by))];

@@ -1,52 +1,38 @@
 import type { ComponentChildren } from "preact";
+import type { Source } from "../api-types.js";
 import { hrefOf, type Params, useHere } from "../place.js";
 import { count } from "./texts.js";
 
-/** A view's title, with what can be done beside it. */
-export function Head({ title, children }: { title: string; children?: ComponentChildren }) {
-  return (
-    <div class="head">
-      <h1 title={title}>
-        <bdi>{title}</bdi>
-      </h1>
-      {children}
-    </div>
-  );
+/** A part of the page with a title and what stands beside it. */
+interface Titled {
+  readonly title: string;
+  readonly beside?: ComponentChildren;
+  readonly kind?: string;
+  readonly children: ComponentChildren;
 }
 
 /** A view with its title. */
-export function Page({
-  title,
-  beside,
-  isNarrow = false,
-  children,
-}: {
-  title: string;
-  beside?: ComponentChildren;
-  isNarrow?: boolean;
-  children: ComponentChildren;
-}) {
+export function Page({ title, beside, kind, children }: Titled) {
   return (
-    <section class={isNarrow ? "narrow" : undefined} aria-label={title}>
-      <Head title={title}>{beside}</Head>
+    <section class={kind} aria-label={title}>
+      <div class="head">
+        <h1 title={title}>
+          <bdi>{title}</bdi>
+        </h1>
+        {beside}
+      </div>
       {children}
     </section>
   );
 }
 
 /** A part of a view with its heading. */
-export function Card({
-  title,
-  label,
-  children,
-}: {
-  title: ComponentChildren;
-  label?: string;
-  children: ComponentChildren;
-}) {
+export function Card({ title, beside, kind = "card", children }: Titled) {
   return (
-    <section class="card" aria-label={label}>
-      <h2>{title}</h2>
+    <section class={kind} aria-label={title}>
+      <h2>
+        {title} {beside}
+      </h2>
       {children}
     </section>
   );
@@ -61,12 +47,12 @@ export function Rows<Row>({
 }: {
   rows: readonly Row[];
   none?: string;
-  kind?: "rows" | "rows card" | "lines" | "delta";
+  kind?: string;
   /** A list item. */
   children: (row: Row) => ComponentChildren;
 }) {
   if (rows.length === 0) return none === undefined ? null : <p class="note">{none}</p>;
-  return <ul class={kind}>{rows.map(children)}</ul>;
+  return <ol class={kind}>{rows.map(children)}</ol>;
 }
 
 /** Figures side by side, each with its name and a word about it. */
@@ -131,20 +117,20 @@ export function NumberTable({
 export function MemoryLink({
   id,
   owner,
-  isRow = false,
+  kind,
   children,
 }: {
   id: string;
   /** @default the owner that is looked at */
   owner?: Params | undefined;
-  /** Whether it leads a row, where keys go from row to row. */
-  isRow?: boolean;
+  /** In a list where keys go from row to row. */
+  kind?: "row plain";
   children: ComponentChildren;
 }) {
   const here = useHere();
   const href = hrefOf("memory", { ...(owner ?? here.owner), id });
   return (
-    <a class={isRow ? "row plain" : undefined} href={href}>
+    <a class={kind} href={href}>
       <bdi>{children}</bdi>
     </a>
   );
@@ -170,5 +156,16 @@ export function ThreadLink({
     <a class={kind} href={hrefOf("thread", { ...owner, thread, around: at, at })}>
       {children}
     </a>
+  );
+}
+
+/** A link to the words that something rests on. */
+export function SourceLink({ owner, source }: { owner: Params; source: Source }) {
+  const { threadId, seqs } = source;
+  return (
+    <ThreadLink owner={owner} thread={threadId} seq={seqs[0]}>
+      <bdi>{threadId}</bdi>
+      {seqs.length > 0 && `, message ${seqs.join(", ")}`}
+    </ThreadLink>
   );
 }

@@ -73,17 +73,14 @@ export const useAgain = (): (() => void) => useContext(AgainContext);
 /** What was asked for, or why it is not there. */
 export function QueryResult<Value>({
   query: { value, error, loading, again },
-  missing = "This server cannot tell that.",
   children,
 }: {
   query: Query<Value>;
-  /** Said where the server has no such call. */
-  missing?: string;
   children: (value: Value) => ComponentChildren;
 }) {
   return (
     <>
-      {error && <ErrorNotice error={error} missing={missing} again={again} />}
+      {error && <ErrorNotice error={error} again={again} />}
       {value === null && loading && !error && <p class="loading">Loading…</p>}
       {value !== null && (
         <div class="answer" aria-busy={loading}>
@@ -95,17 +92,8 @@ export function QueryResult<Value>({
 }
 
 /** What failed, in a sentence, and what can be done about it. */
-export function ErrorNotice({
-  error,
-  missing = "This server cannot do that.",
-  again,
-}: {
-  error: Error;
-  missing?: string;
-  again?: (() => void) | undefined;
-}) {
+export function ErrorNotice({ error, again }: { error: Error; again?: (() => void) | undefined }) {
   const problem = error instanceof ApiProblem ? error : undefined;
-  if (problem?.isMissing) return <p class="note">{missing}</p>;
   const isStranger = problem?.status === 401;
   return (
     <div class="trouble">

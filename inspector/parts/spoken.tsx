@@ -50,13 +50,16 @@ function passagesOf(text: string): readonly Passage[] {
 const address = /https?:\/\/\S+/g;
 const attachment = /\[(image|audio|video|file)[^\]]*\]/g;
 
-/** Somebody's first words as a title: one line, without code, addresses and files' names. */
+/** Marks of Markdown: headings, lists and quotes at the beginning of a line, bold and code in it. */
+const marks = /^\s*(?:#{1,6}|[-*+>])\s+|\*\*|`/g;
+
+/** Somebody's first words as a title: one line, without code, marks, addresses and files' names. */
 export function titleFrom(text: string): string {
   const words = passagesOf(text)
     .filter(({ isCode }) => !isCode)
     .flatMap(({ lines }) => lines)
+    .map((line) => line.replace(/```.*/, "").replace(marks, ""))
     .join(" ")
-    .replace(/```.*/, " ")
     .replace(attachment, "[$1]")
     .replace(address, "…")
     .replace(/\s+/g, " ")

@@ -38,12 +38,13 @@ export function TurnOfTalk({
   /** What its line says besides when it was. */
   mark: string;
   isSelected: boolean;
-  children?: preact.ComponentChildren;
+  children: preact.ComponentChildren;
 }) {
   const article = useRef<HTMLElement>(null);
   const { view, params } = useHere();
   // Where the talk scrolls by itself, its last turn is selected from the start.
-  const isSought = isSelected && (params.at !== undefined || children === false);
+  const isWide = matchMedia("(min-width: 900px)").matches;
+  const isSought = isSelected && (params.at !== undefined || isWide);
   useEffect(() => {
     if (isSought) article.current?.scrollIntoView({ block: "nearest" });
   }, [isSought]);

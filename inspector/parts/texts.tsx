@@ -87,6 +87,11 @@ export function Difference({ before, after }: { before: string; after: string })
   );
 }
 
+/** Values of code, without ids of evidence: a memory's page links what it rests on. */
+export function jsonOf(value: unknown): string | undefined {
+  return JSON.stringify(value, (name, each) => (name === "evidence" ? undefined : each));
+}
+
 /** A number for people. */
 export function count(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 0 });

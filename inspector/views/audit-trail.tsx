@@ -1,9 +1,9 @@
 import { ask } from "../api.js";
-import type { HistoryEntry, Memory } from "../api-types.js";
+import type { HistoryEntry, Memory, Source } from "../api-types.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
-import { Card } from "../parts/layout.js";
-import { count, Difference, Tag, When, Words } from "../parts/texts.js";
+import { Card, MemoryLink, SourceLink } from "../parts/layout.js";
+import { count, Difference, jsonOf, Tag, When, Words } from "../parts/texts.js";
 import { useHere } from "../place.js";
 
 /** Who changed what in a memory, newest first, with what became different. */
@@ -48,7 +48,7 @@ export function AuditTrail({
                 <When at={entry.at} /> · revision {count(entry.revision)}
               </span>
             </p>
-            <Entry entry={entry} />
+            <Entry entry={entry} events={events} />
             {place > 0 && hasText(entry) && memory.state !== "quarantined" && (
               <ChangeButtons kind="plain" changes={[revertTo(entry)]} />
             )}
@@ -64,23 +64,47 @@ const fieldsOf = (state: unknown) => (state ?? {}) as Readonly<Record<string, un
 
 /** Whether a field became different, and is not just empty. */
 function isReported(before: unknown, after: unknown): boolean {
-  if (JSON.stringify(before) === JSON.stringify(after) || after === null) return false;
-  return before !== undefined || !["false", "[]", "{}"].includes(JSON.stringify(after));
+  const now = jsonOf(after);
+  if (jsonOf(before) === now || after === null) return false;
+  return before !== undefined || !["false", "[]", "{}"].includes(now ?? "");
 }
 
-function Entry({ entry }: { entry: HistoryEntry }) {
+/** What an entry says besides a memory's own fields. */
+interface Remarks {
+  readonly reason?: string;
+  readonly evidence?: { readonly quote?: string };
+  readonly source?: Source | null;
+  readonly links?: readonly { readonly to: string }[];
+  /** The entry whose content came back. */
+  readonly revertOf?: number;
+}
+
+function Entry({ entry, events }: { entry: HistoryEntry; events: readonly HistoryEntry[] }) {
+  const { owner } = useHere();
   const was = fieldsOf(entry.old);
-  const { reason, evidence, ...now } = fieldsOf(entry.new);
-  const changed = Object.keys(now).filter((name) => isReported(was[name], now[name]));
-  const { quote } = fieldsOf(evidence);
+  const { reason, evidence, source, links, revertOf, ...now } = fieldsOf(entry.new) as Remarks;
+  const target = events.find(({ id }) => id === revertOf);
+  const changed = Object.keys(now).filter((name) => isReported(was[name], fieldsOf(now)[name]));
   return (
     <>
-      {typeof reason === "string" && <p dir="auto">{reason}</p>}
-      {typeof quote === "string" && <blockquote dir="auto">{quote}</blockquote>}
+      {reason && <p dir="auto">{reason}</p>}
+      {evidence?.quote && <blockquote dir="auto">{evidence.quote}</blockquote>}
+      {target && (
+        <p>
+          As it was after the entry of <When at={target.at} withTime />
+        </p>
+      )}
+      {source && <SourceLink owner={owner} source={source} />}
+      {links?.map(({ to }) => (
+        <MemoryLink key={to} id={to}>
+          {to.slice(0, 8)}{" "}
+        </MemoryLink>
+      ))}
       <ul class="lines">
         {changed.map((name) => (
           <li key={name}>
-            <span class="faint">{name}</span> <Became before={was[name]} after={now[name]} />
+            <span class="faint">{name}</span>{" "}
+            <Became before={was[name]} after={fieldsOf(now)[name]} />
           </li>
         ))}
       </ul>
@@ -94,8 +118,8 @@ function Became({ before, after }: { before: unknown; after: unknown }) {
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>
-      {before === undefined || before === null ? "" : `${JSON.stringify(before)} → `}
-      {JSON.stringify(after)}
+      {before === undefined || before === null ? "" : `${jsonOf(before)} → `}
+      {jsonOf(after)}
     </code>
   );
 }

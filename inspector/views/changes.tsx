@@ -16,18 +16,28 @@ export function ChangesView() {
     return () => clearInterval(timer);
   }, []);
   return (
-    <Page title="Changes" beside={<span class="faint">as they come</span>} isNarrow>
+    <Page title="Changes" beside={<span class="faint">as they come</span>}>
       <QueryResult query={latest}>
         {(changes) => (
           <ol class="rows card" aria-live="polite" aria-relevant="additions">
-            {changes.map(({ rev, event, memoryId, line, at }) => (
-              <li key={rev}>
-                <MemoryLink id={memoryId}>{line}</MemoryLink>
-                <p class="faint">
-                  <Tag of={event} /> <When at={at} /> · change {rev}
-                </p>
-              </li>
-            ))}
+            {changes.map(({ rev, event, memoryId, line, at }) => {
+              // As a model reads it, with its category before it and its importance behind.
+              const [, category = "", text = line] =
+                /^\[(.+?)\] (.*?)(?: \(imp=\d\))?$/.exec(line) ?? [];
+              return (
+                <li key={rev} class="thread">
+                  <MemoryLink id={memoryId} kind="row plain">
+                    {text}
+                  </MemoryLink>
+                  <p class="faint who">
+                    <Tag of={event} /> {category} · change {rev}
+                  </p>
+                  <p class="faint when">
+                    <When at={at} withTime />
+                  </p>
+                </li>
+              );
+            })}
             {changes.length === 0 && <li class="note">Nothing has changed yet.</li>}
           </ol>
         )}

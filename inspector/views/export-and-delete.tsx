@@ -14,19 +14,21 @@ export function ExportAndDelete() {
   const { owner } = useHere();
   const name = owner.user ?? owner.app ?? "me";
   return (
-    <Page title="Export & delete" isNarrow>
-      <Card title="Export" label="Export">
-        <p>Everything that is kept of {name}, as lines of JSON.</p>
-        <DownloadButton
-          does="Download"
-          running="Reading…"
-          path="/export"
-          call={{ owner }}
-          fileName={`${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`}
-          sayOf={({ size }) => `${counted(size, "byte is", "bytes are")} in your downloads.`}
-        />
-      </Card>
-      <Delete key={JSON.stringify(owner)} owner={owner} name={name} />
+    <Page title="Export & delete">
+      <div class="halves">
+        <Card title="Export">
+          <p>Everything that is kept of {name}, as lines of JSON.</p>
+          <DownloadButton
+            does="Download"
+            running="Reading…"
+            path="/export"
+            call={{ owner }}
+            fileName={`${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`}
+            sayOf={({ size }) => `${counted(size, "byte is", "bytes are")} in your downloads.`}
+          />
+        </Card>
+        <Delete key={JSON.stringify(owner)} owner={owner} name={name} />
+      </div>
     </Page>
   );
 }
@@ -57,7 +59,7 @@ function Delete({ owner, name }: { owner: Params; name: string }) {
       act: async () => setDeleted(await forget(false)),
     });
   return (
-    <Card title="Delete" label="Delete">
+    <Card title="Delete">
       <p>First count what would go; nothing is deleted by counting.</p>
       <div class="buttons">
         <button type="button" onClick={countRows}>

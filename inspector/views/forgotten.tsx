@@ -39,8 +39,8 @@ function Erasures() {
     query: { limit, after },
   });
   return (
-    <Card title="Erasures" label="Erasures">
-      <QueryResult query={found} missing="This server does not list erasures.">
+    <Card title="Erasures">
+      <QueryResult query={found}>
         {({ erasures, nextCursor }) => (
           <>
             {erasures.some(({ hasDigest }) => !hasDigest) && (
@@ -121,8 +121,8 @@ function sentenceOf({ check: { by, left, passed }, signature }: Receipt): string
 function Requests() {
   const found = useAnswer("/forget-requests", { query: { limit } });
   return (
-    <Card title="Asked to forget" label="Asked to forget">
-      <QueryResult query={found} missing="This server does not list requests.">
+    <Card title="Asked to forget">
+      <QueryResult query={found}>
         {({ requests }) => (
           <Rows rows={requests} none="Nobody asked to forget anything.">
             {(request) => (

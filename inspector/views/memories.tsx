@@ -99,7 +99,7 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
   const { id, scope, kind, category, text, pinned, importance, state, updatedAt } = memory;
   return (
     <>
-      <MemoryLink id={id} owner={paramsOf(scope)} isRow>
+      <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
         <Marked text={text.slice(0, lineCharacters)} beginnings={wordsOf(params.words)} />
       </MemoryLink>
       <p class="faint">

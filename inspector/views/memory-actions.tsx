@@ -1,5 +1,5 @@
 import { ask } from "../api.js";
-import type { Memory } from "../api-types.js";
+import type { Memory, Path } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequests } from "../parts/forget-requests.js";
@@ -11,6 +11,8 @@ const callOf = ({ id, scope, revision }: Memory) => ({
   revision,
 });
 
+const postTo = (path: Path) => (memory: Memory, reason: string) =>
+  ask(path, { ...callOf(memory), method: "post", body: { reason } });
 const deleteIt = (memory: Memory, reason: string) =>
   ask("/memories/:id", { ...callOf(memory), method: "delete", query: { reason } });
 const remove: Action<Memory> = {
@@ -22,14 +24,12 @@ const remove: Action<Memory> = {
 const restore: Action<Memory> = {
   does: "Restore",
   about: (memories) => <ForgetRequests memories={memories} />,
-  act: (memory, reason) =>
-    ask("/memories/:id/restore", { ...callOf(memory), method: "post", body: { reason } }),
+  act: postTo("/memories/:id/restore"),
 };
 const approve: Action<Memory> = {
   does: "Approve",
   about: "Agents will be shown it, on your word.",
-  act: (memory, reason) =>
-    ask("/memories/:id/approve", { ...callOf(memory), method: "post", body: { reason } }),
+  act: postTo("/memories/:id/approve"),
 };
 const reject: Action<Memory> = {
   does: "Reject",

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, orNull } from "../api.js";
-import type { HistoryEntry, Memory } from "../api-types.js";
-import { Card, MemoryLink, Page, Rows, ThreadLink } from "../parts/layout.js";
+import type { HistoryEntry, Memory, Source } from "../api-types.js";
+import { Card, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
-import { count, Tag, titleOf, When, Words } from "../parts/texts.js";
+import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, paramsOf, useHere } from "../place.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
@@ -37,7 +37,7 @@ export function MemoryDetail() {
             </h1>
             <MemoryActions memory={memory} />
             {values.length > 1 && (
-              <Card title={`${titleOf(memory.key ?? "")} over time`} label="Values over time">
+              <Card title={`${titleOf(memory.key ?? "")} over time`}>
                 <SlotValues values={values} current={id} />
               </Card>
             )}
@@ -131,7 +131,7 @@ function Facts({ memory }: { memory: Memory }) {
     Agent: memory.agentId,
     "Said by": words(memory.actorId),
     Tags: words(memory.tags.join(", ")),
-    Metadata: Object.keys(metadata).length > 0 && <code>{JSON.stringify(metadata)}</code>,
+    Metadata: jsonOf(metadata) !== "{}" && <code>{jsonOf(metadata)}</code>,
     "Replaced by": supersededBy !== null && (
       <MemoryLink id={supersededBy}>{supersededBy.slice(0, 8)}</MemoryLink>
     ),
@@ -156,7 +156,7 @@ function Facts({ memory }: { memory: Memory }) {
 function ShownTo({ id }: { id: string }) {
   const shown = useAnswer("/memories/:id/shown", { ids: { id }, query: { limit: mostTurns } });
   return (
-    <Card title="Shown in" label="Shown in">
+    <Card title="Shown in">
       <QueryResult query={shown}>
         {({ turns }) => (
           <>
@@ -208,14 +208,14 @@ function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryE
   const edit = editOf(memory, events);
   const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
-    <Card title="Rests on" label="What it rests on">
+    <Card title="Rests on">
       {edit && (
         <p>
           The word of <bdi>{edit.actor ?? "somebody"}</bdi>, <When at={edit.at} />
         </p>
       )}
       {edit && source && <h3>Before, refuted</h3>}
-      {source && <Source {...source} />}
+      {source && <Quotation source={source} />}
       <QueryResult query={links}>
         {({ ground, drawn }) => (
           <>
@@ -245,9 +245,10 @@ function Links({ memories }: { memories: readonly Memory[] }) {
 }
 
 /** The words a memory rests on, in the messages they were said in. */
-function Source({ threadId, seqs, quote }: NonNullable<Memory["source"]>) {
+function Quotation({ source }: { source: Source }) {
   const { owner } = useHere();
-  const first = seqs[0];
+  const { threadId, quote } = source;
+  const [first] = source.seqs;
   const said = useQuery(
     async (ask) => {
       if (first === undefined) return undefined;
@@ -274,9 +275,7 @@ function Source({ threadId, seqs, quote }: NonNullable<Memory["source"]>) {
         )}
       </QueryResult>
       <p>
-        <ThreadLink owner={owner} thread={threadId} seq={first}>
-          <bdi>{threadId}</bdi>, message {seqs.join(", ")}
-        </ThreadLink>
+        <SourceLink owner={owner} source={source} />
       </p>
     </>
   );

@@ -29,7 +29,7 @@ export function Overview() {
       <QueryResult query={stats}>{(found) => <Today stats={found} />}</QueryResult>
       <div class="split">
         <div>
-          <Card title={<Titled title="Latest conversations" all="threads" />}>
+          <Card title="Latest conversations" beside={<All view="threads" />}>
             <QueryResult query={latest}>
               {({ threads }) => <ThreadRows threads={threads} none="None yet." />}
             </QueryResult>
@@ -40,7 +40,7 @@ export function Overview() {
         </div>
         <div>
           <Waits />
-          <Card title={<Titled title="Learned last" all="memories" />}>
+          <Card title="Learned last" beside={<All view="memories" />}>
             <QueryResult query={learned}>
               {({ memories }) => <Learned memories={memories} />}
             </QueryResult>
@@ -51,14 +51,9 @@ export function Overview() {
   );
 }
 
-/** A title with a link to the view that has all of it. */
-function Titled({ title, all }: { title: string; all: string }) {
-  return (
-    <>
-      {title}
-      <a href={hrefOf(all, useHere().owner)}>All →</a>
-    </>
-  );
+/** A link to the view that has all of it. */
+function All({ view }: { view: string }) {
+  return <a href={hrefOf(view, useHere().owner)}>All →</a>;
 }
 
 function Today({ stats: { rows, energy } }: { stats: Stats }) {
@@ -133,11 +128,11 @@ function Learned({ memories }: { memories: readonly Memory[] }) {
     <Rows rows={memories} none="Nothing yet.">
       {({ id, scope, text, category, createdAt }) => (
         <li key={id}>
-          <MemoryLink id={id} owner={paramsOf(scope)} isRow>
+          <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
             {text.slice(0, 200)}
           </MemoryLink>
           <p class="faint">
-            {category} · {isOfAll && `${scopeName(scope)} · `}
+            {titleOf(category)} · {isOfAll && `${scopeName(scope)} · `}
             <When at={createdAt} />
           </p>
         </li>
@@ -151,7 +146,7 @@ function Waits() {
   const { owner, isOperator } = useHere();
   const waiting = hrefOf("waiting", owner);
   return (
-    <Card title={<Titled title="Waits for you" all="waiting" />}>
+    <Card title="Waits for you" beside={<All view="waiting" />}>
       <p class="clear good">Nothing: all is done and decided.</p>
       {isOperator && (
         <Some
@@ -208,7 +203,7 @@ function Some<List extends "/jobs" | "/consents" | "/memories", Row extends { id
   const many = (rows: readonly Row[]) =>
     rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`;
   return (
-    <QueryResult query={page} missing="">
+    <QueryResult query={page}>
       {(found) => {
         const rows = rowsOf(found);
         return (

@@ -1,7 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import type { Message } from "../api-types.js";
 import { type InView, inViewOf, missingFrom } from "../in-view.js";
-import { Head } from "../parts/layout.js";
+import { Page } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
 import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
@@ -28,23 +27,20 @@ export function ThreadView() {
     [thread, before, after, around],
   );
   return (
-    <section class="conversation" aria-label={`Conversation ${thread}`}>
-      <QueryResult query={found}>
-        {(page) =>
-          page.messages.length === 0 ? (
-            <>
-              <Head title={thread} />
-              <p class="note">
-                There is no such conversation here: it was deleted, is another's, or nothing was
-                said in it. <a href={hrefOf("threads", owner)}>All conversations</a>
-              </p>
-            </>
-          ) : (
-            <Talk page={page} />
-          )
-        }
-      </QueryResult>
-    </section>
+    <QueryResult query={found}>
+      {(page) =>
+        page.messages.length === 0 ? (
+          <Page title={thread}>
+            <p class="note">
+              There is no such conversation here: it was deleted, is another's, or nothing was said
+              in it. <a href={hrefOf("threads", owner)}>All conversations</a>
+            </p>
+          </Page>
+        ) : (
+          <Talk page={page} />
+        )
+      }
+    </QueryResult>
   );
 }
 
@@ -79,7 +75,6 @@ async function readPage(params: Params, isOperator: boolean, ask: Ask) {
 function Talk({ page }: { page: ThreadPage }) {
   const { title, messages, turns: shown, cost, summaries, failed } = page;
   const { at, thread = "" } = useHere().params;
-  const isWide = useIsWide();
   const turns = turnsOf(messages);
   const views = inViewOf(shown);
   const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
@@ -88,17 +83,11 @@ function Talk({ page }: { page: ThreadPage }) {
     return added > 0 ? `+${added} shown` : "";
   };
   const view = selected && views.get(selected.seq);
-  const panel = selected && (
-    <TurnPanel
-      view={view}
-      question={selected.messages.find(({ role }) => role === "user")}
-      cost={cost.turns.find(({ seq }) => seq === selected.seq)}
-      summary={summaries.find(({ id }) => id === view?.turn.summaryId)}
-    />
-  );
   return (
-    <>
-      <Head title={title}>
+    <Page
+      title={title}
+      kind="conversation"
+      beside={
         <p class="faint">
           <bdi>{thread}</bdi> · {costOf(cost.total)}
           {cost.background.length > 0 && " · in the background, tokens in: "}
@@ -106,7 +95,8 @@ function Talk({ page }: { page: ThreadPage }) {
             .map(({ kind, inputTokens }) => `${kind} ${count(inputTokens)}`)
             .join(", ")}
         </p>
-      </Head>
+      }
+    >
       <JobList jobs={failed} canRetry />
       <SummaryStrip summaries={summaries} messages={(messages.at(-1)?.seq ?? 0) + 1} />
       <div class="panes">
@@ -119,27 +109,20 @@ function Talk({ page }: { page: ThreadPage }) {
               mark={markOf(views.get(turn.seq))}
               isSelected={turn === selected}
             >
-              {turn === selected && (isWide ? false : panel)}
+              {turn === selected && (
+                <TurnPanel
+                  view={view}
+                  question={turn.messages.find(({ role }) => role === "user")}
+                  cost={cost.turns.find(({ seq }) => seq === turn.seq)}
+                  summary={summaries.find(({ id }) => id === view?.turn.summaryId)}
+                />
+              )}
             </TurnOfTalk>
           ))}
         </div>
-        {isWide && panel}
       </div>
-    </>
+    </Page>
   );
-}
-
-const wide = matchMedia("(min-width: 900px)");
-
-/** Whether there is room for something beside the talk. */
-function useIsWide(): boolean {
-  const [isWide, setWide] = useState(wide.matches);
-  useEffect(() => {
-    const changed = () => setWide(wide.matches);
-    wide.addEventListener("change", changed);
-    return () => wide.removeEventListener("change", changed);
-  }, []);
-  return isWide;
 }
 
 function costOf(total: ThreadPage["cost"]["total"]): string {

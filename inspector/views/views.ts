@@ -37,3 +37,6 @@ export const views: Readonly<Record<string, View>> = {
   forgotten: { name: "Forgotten", operators: true, show: Forgotten },
   erase: { name: "Export & delete", needsOwner: true, show: ExportAndDelete },
 };
+
+/** The view whose tab is marked where a view is shown. */
+export const tabOf = (view: string): string => views[view]?.tab ?? view;

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { ask } from "../api.js";
-import type { Consent, Source } from "../api-types.js";
+import type { Consent } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
-import { Card, MemoryLink, Page, ThreadLink } from "../parts/layout.js";
+import { Card, MemoryLink, Page, SourceLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Query, QueryResult, useAnswer } from "../parts/query.js";
 import { Tag, When, Words } from "../parts/texts.js";
-import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
+import { nameOf, paramsOf, scopeName, useHere } from "../place.js";
 import { JobList } from "./jobs.js";
 import { actionsOf } from "./memory-actions.js";
 
@@ -25,7 +25,7 @@ export function Waiting() {
       </div>
       {isOperator && (
         <div class="halves">
-          <Jobs state="waiting" title="Due work" />
+          <Jobs state="waiting" title="Pending work" />
           <Jobs state="running" title="Running work" />
         </div>
       )}
@@ -50,15 +50,10 @@ function Listed<Row>({
   none?: string;
   children: ComponentChildren;
 }) {
-  const isLast = page.value?.nextCursor === null;
-  const heading = (
-    <span>
-      {title} {rows.length > 0 && <Tag of={`${rows.length}${isLast ? "" : "+"}`} />}
-    </span>
-  );
+  const more = page.value?.nextCursor === null ? "" : "+";
   return (
-    <Card title={heading} label={title}>
-      <QueryResult query={page} missing="This server does not list its work.">
+    <Card title={title} beside={rows.length > 0 && <Tag of={`${rows.length}${more}`} />}>
+      <QueryResult query={page}>
         {({ nextCursor }) => (
           <>
             {rows.length === 0 && <p class="note">{none}</p>}
@@ -119,59 +114,46 @@ function Consents() {
       none="No request waits for a user's consent."
     >
       <Choosable kind="rows" rows={consents} actionsOf={() => decisions} hasButtons>
-        {({ text, rule, scope, category, key, current, ...request }) => (
-          <>
-            <p dir="auto">
-              <Words text={text} />
-            </p>
-            <p class="faint">
-              <Tag
-                of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
-                tone="waiting"
-              />{" "}
-              {scopeName(scope)} · {category}
-              {key && ` · ${key}`} {current && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
-              <When at={request.createdAt} />, expires <When at={request.expiresAt} />
-            </p>
-            <Ground source={request.source} owner={paramsOf(scope)} by={request.proposedBy} />
-          </>
-        )}
+        {(consent) => <Request {...consent} />}
       </Choosable>
     </Listed>
   );
 }
 
-/** The words a request was understood from, where they were said, and who proposed it. */
-function Ground({
-  source,
-  owner,
-  by,
-}: {
-  source: Source | null;
-  owner: Params;
-  by: string | null;
-}) {
+/** A request: its statement, the words it was understood from, and who proposed it. */
+function Request({ text, rule, scope, category, key, current, source, ...request }: Consent) {
+  const { proposedBy } = request;
   return (
     <>
+      <p dir="auto">
+        <Words text={text} />
+      </p>
+      <p class="faint">
+        <Tag
+          of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
+          tone="waiting"
+        />{" "}
+        {scopeName(scope)} · {category}
+        {key && ` · ${key}`} {current && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
+        <When at={request.createdAt} />, expires <When at={request.expiresAt} />
+      </p>
       {source?.quote && (
         <blockquote dir="auto">
           <Words text={source.quote} most={500} />
         </blockquote>
       )}
       <p class="faint">
-        {source && (
-          <ThreadLink owner={owner} thread={source.threadId} seq={source.seqs[0]}>
-            <bdi>{source.threadId}</bdi>
-            {source.seqs.length > 0 && `, message ${source.seqs.join(", ")}`}
-          </ThreadLink>
+        {source ? (
+          <SourceLink owner={paramsOf(scope)} source={source} />
+        ) : (
+          "No message is named as its ground"
         )}
-        {source && by !== null && " · "}
-        {by && (
+        {proposedBy && (
           <>
-            proposed by <bdi>{by}</bdi>
+            {" "}
+            · proposed by <bdi>{proposedBy}</bdi>
           </>
         )}
-        {!source && by === null && "No message is named as its ground."}
       </p>
     </>
   );

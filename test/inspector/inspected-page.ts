@@ -14,14 +14,16 @@ if (!hasChromium)
     "There is no Chromium here, so the inspector's page is not tested: run scripts/chromium.sh",
   );
 
-/** What axe finds serious, and whether something is wider than the window. */
+/** What axe finds serious, and whether something is wider than the window, or a tab is cut in it. */
 const problems = `(async () => {
   ${axe.source};
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
   const { scrollWidth, clientWidth } = document.documentElement;
+  const tabs = document.querySelector("nav[aria-label=Views]");
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-    .concat(scrollWidth > clientWidth ? ["the page is " + scrollWidth + " px wide"] : []);
+    .concat(scrollWidth > clientWidth ? ["the page is " + scrollWidth + " px wide"] : [])
+    .concat(innerWidth > 900 && tabs?.scrollWidth > tabs?.clientWidth ? ["a tab is cut"] : []);
 })()`;
 
 /**

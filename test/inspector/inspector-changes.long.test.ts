@@ -33,6 +33,9 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await page
       .getByRole("heading", { name: "Has a sister called Inês who visits in June." })
       .waitFor();
+    const trail = page.locator(".card", { hasText: "Audit trail" });
+    await trail.getByText("As it was after the entry of").waitFor();
+    expect(await trail.textContent()).not.toMatch(/[{[]"/);
     const events = await memory.memories.history({ scope: ana, id });
     const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
     const reasons = [
@@ -101,7 +104,7 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     // What failed comes first.
     expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
       ...["Failed work of everybody 1", "Requests for consent 3", "Quarantine 1"],
-      ...[expect.stringMatching(/^Due work of everybody/), "Running work of everybody "],
+      ...[expect.stringMatching(/^Pending work of everybody/), "Running work of everybody "],
     ]);
     await page.getByText("waits for consent").first().waitFor();
     await page.getByLabel("Select all 3").check();

@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
     await memory.memories.add({ scope: ana, memories: { text: "Has learned to dive." } });
-    await page.getByText("Has learned to dive.").waitFor();
+    await page.getByRole("link", { name: "Has learned to dive.", exact: true }).waitFor();
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });
 
@@ -201,11 +201,13 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
   it("Code and tables keep their columns, titles are words, and turns have their time of day", async () => {
     const code = "select user, count(*)\nfrom   visit";
     const table = "| day | visits |\n| --- | ---: |";
-    const content = `Why is it slow?\n\`\`\`sql\n${code}\n\`\`\`\n${table}\nThanks.`;
+    const content = `## Why is **it** slow?\n- It waits on \`visit\`.\n\`\`\`sql\n${code}\n\`\`\`\n${table}\nThanks.`;
     const messages = [{ role: "user" as const, content, id: "slow-1" }];
     await memory.record({ scope: { userId: "mara" }, threadId: "slow", messages });
     await open("thread?user=mara&thread=slow");
-    await page.getByRole("heading", { name: "Why is it slow? Thanks." }).waitFor();
+    await page
+      .getByRole("heading", { name: "Why is it slow? It waits on visit. Thanks." })
+      .waitFor();
     expect(await page.locator("pre").allTextContents()).toEqual([`${code}\n${table}`]);
     expect(await page.locator(".turn-line").textContent()).toMatch(/, \d\d:\d\d/);
     await open("nonsense");
