@@ -104,10 +104,7 @@ const compactionFailed = ({ scope }: CompactionWork) =>
   `Memory compaction failed for app ${scope.appId}`;
 
 /** Applies `decision`, or deletes the oldest note on an error that a retry does not cure. */
-async function applyOrDeleteOldest(
-  deps: NotesRuntime,
-  input: Compacting,
-): Promise<Applied> {
+async function applyOrDeleteOldest(deps: NotesRuntime, input: Compacting): Promise<Applied> {
   const { work, decision } = input;
   try {
     return await retryOnce(deps.logger, compactionFailed(work), () => applyCompaction(deps, input));
