@@ -38,16 +38,24 @@ async function rowsOf(
   return rows[0];
 }
 
+/** The outcomes of resuming a copy of the thread from a checkpoint, without and with new input. */
+async function goOnFrom(graph: Graph, threadId: string, checkpointId: string) {
+  const outcomes = [];
+  for (const input of [null, { input: "again" }]) {
+    const copy = await cloneThread(db, threadId);
+    const from = { configurable: { thread_id: copy, checkpoint_id: checkpointId } };
+    outcomes.push(await graph.invoke(input as never, from));
+    // The run after it reads what was kept.
+    outcomes.push(await graph.invoke({ input: "after" }, { configurable: { thread_id: copy } }));
+  }
+  return outcomes;
+}
+
 describe("checkpoints.prune", () => {
-  // What runs from kept checkpoints do is compared with MemorySaver's in delta-channels.test.ts.
-  it("A prune leaves kept checkpoints unchanged, counts what is gone, and leaves no value that none needs", async () => {
+  it("A prune leaves kept checkpoints and the runs from them unchanged", async () => {
     const memory = db.memory();
-    const { graph, threadId } = await threadOf("three", "four");
-    const thread = { configurable: { thread_id: threadId } };
-    // Whole numbers for versions, as other checkpointers count them, then memory's.
-    const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
-    await langGraphs.invoke({ input: "five" }, thread);
-    await graph.invoke({ input: "six" }, thread);
+    const { graph, threadId } = await threadOf("one", "two", "three", "four");
+    const whole = await cloneThread(db, threadId);
     const before = await history(graph, threadId);
     const rows = await rowsOf(threadId);
 
@@ -61,19 +69,23 @@ describe("checkpoints.prune", () => {
     });
     expect(left.checkpoints).toBeLessThan(rows.checkpoints / 2);
     expect(left.blobs).toBeLessThan(rows.blobs / 2);
+
     const after = await history(graph, threadId);
     expect(after.length).toBeGreaterThanOrEqual(5);
     expect(after).toEqual(before.slice(0, after.length));
-    const needless = await db.pool.query(
-      `select from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
-       select from "${db.schema}".checkpoints c where c.thread_id = b.thread_id and c.checkpoint_ns = b.checkpoint_ns
-         and c.checkpoint -> 'channel_versions' ->> b.channel = b.version)`,
-      [threadId],
-    );
-    expect(needless.rowCount).toBe(0);
+    for (const snapshot of after) {
+      const { config } = snapshot;
+      expect(await graph.getState(config)).toEqual(snapshot);
+      const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
+      expect(await here).toEqual(await there);
+    }
     const nothing = { threads: 1, checkpoints: 0, writes: 0, blobs: 0 };
     expect(await memory.checkpoints.prune({ keepLast: 5, threadId })).toEqual(nothing);
-    expect((await graph.invoke({ input: "seven" }, thread)).log).toContain("run 5");
+    const { log } = await graph.invoke(
+      { input: "five" },
+      { configurable: { thread_id: threadId } },
+    );
+    expect(log).toContain("run 5");
   });
 
   it.each<[string, Parameters<Graph["invoke"]>[0], object]>([
@@ -109,6 +121,48 @@ describe("checkpoints.prune", () => {
         outcomes.push([resumed, await graph.invoke({ input: "after" }, thread).catch(String)]);
       }
       expect(outcomes[0]).toEqual(outcomes[1]);
+    },
+  );
+
+  it.each([1, 4, 12, 40])(
+    "A prune keeps what the last %i checkpoints need across branches",
+    async (keepLast) => {
+      const memory = db.memory();
+      // Whole numbers for versions, as other checkpointers count them, then memory's.
+      const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
+      const graph = travelGraph(memory.checkpointer());
+      const threadId = randomUUID();
+      const thread = { configurable: { thread_id: threadId } };
+      for (const input of ["one", "two", "three"]) await langGraphs.invoke({ input }, thread);
+      const ended = (await history(graph, threadId)).filter(({ next }) => next.length === 0);
+      for (const input of ["fork", "beside"]) {
+        await graph.invoke({ input }, ended[input === "fork" ? 2 : 1]!.config);
+        await graph.invoke({ input: `after ${input}` }, thread);
+      }
+      const before = await history(graph, threadId);
+      const whole = await cloneThread(db, threadId);
+      await memory.checkpoints.prune({ keepLast, threadId });
+      const after = await history(graph, threadId);
+      expect(after.length).toBeGreaterThanOrEqual(keepLast);
+      expect(after.length).toBeLessThan(before.length);
+      expect(after).toEqual(
+        before.filter((one) => after.some((other) => idOf(other) === idOf(one))),
+      );
+      for (const snapshot of [after[0]!, after[keepLast - 1]!]) {
+        const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
+        expect(await here).toEqual(await there);
+      }
+      const newest = after[0]!.values.log as string[];
+      expect(newest).toEqual(expect.arrayContaining(["left beside", "left after beside"]));
+      expect(newest).not.toContain("left fork");
+      await memory.checkpoints.prune({ keepLast: 1, threadId });
+      const { rows } = await db.pool.query(
+        `select count(*)::int as count from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
+         select from "${db.schema}".checkpoints c where c.thread_id = b.thread_id and c.checkpoint_ns = b.checkpoint_ns
+           and c.checkpoint -> 'channel_versions' ->> b.channel = b.version)`,
+        [threadId],
+      );
+      expect(rows).toEqual([{ count: 0 }]);
     },
   );
 
