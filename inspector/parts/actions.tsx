@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type Change, ChangeButton, useAskFirst } from "./ask-first.js";
+import { type Change, ChangeButton } from "./ask-first.js";
 import { Rows } from "./layout.js";
 import { useAgain } from "./query.js";
 import { count, Words } from "./texts.js";
@@ -78,14 +78,14 @@ export function Choosable<Row extends Named>({
   const again = useAgain();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const chosen = rows.filter(({ id }) => ids.has(id));
-  const { ask: askFirst, dialog } = useAskFirst(() => {
+  const onDone = () => {
     setIds(new Set());
     again();
-  });
+  };
   const buttons = (of: readonly Row[]) =>
     commonActions(of.map(actionsOf)).map((action) => {
       const change = changeOf(action, of);
-      return <ChangeButton key={change.does} change={change} ask={askFirst} />;
+      return <ChangeButton key={change.does} change={change} onDone={onDone} />;
     });
   return (
     <>
@@ -125,7 +125,6 @@ export function Choosable<Row extends Named>({
           </button>
         </div>
       )}
-      {dialog}
     </>
   );
 }

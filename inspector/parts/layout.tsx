@@ -80,7 +80,7 @@ export function NumberTable({
   head,
   rows,
 }: {
-  kind: "costs" | "counts";
+  kind: string;
   head?: readonly string[];
   rows: readonly (readonly [name: ComponentChildren, ...numbers: number[]])[];
 }) {

@@ -15,12 +15,15 @@ const sorts = ["newest", "oldest", "updated", "used", "importance"];
 
 /** Memories of a page. */
 const pageMemories = 60;
+/** Totals beyond it are not counted. */
+const mostCounted = 10_000;
 /** Characters of a memory that the list shows. */
 const lineCharacters = 400;
 
 /** What is known, by category; what is ticked is decided together. */
 export function Memories() {
   const { params } = useHere();
+  const first = Number(params.row ?? 1);
   const listed = useQuery((ask) => readPage(params, ask), [params]);
   return (
     <Page title="Memories">
@@ -34,14 +37,14 @@ export function Memories() {
       <QueryResult query={listed}>
         {({ memories, total, former, nextCursor }) => (
           <>
-            <Total rows={memories.length} total={total} />
-            {memories.length === 0 ? (
-              <p class="note">No memory is like that.</p>
-            ) : (
-              <Choosable kind="rows card" rows={memories} actionsOf={actionsOf}>
-                {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
-              </Choosable>
-            )}
+            <p class={memories.length === 0 ? "note" : "faint"} role="status">
+              {memories.length === 0
+                ? "No memory is like that."
+                : `${count(first)} to ${count(first + memories.length - 1)} of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`}
+            </p>
+            <Choosable kind="rows card" rows={memories} actionsOf={actionsOf}>
+              {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
+            </Choosable>
             <Pages next={nextCursor} rows={memories.length} />
           </>
         )}
@@ -73,21 +76,6 @@ async function readFormer(memories: readonly Memory[], ask: Ask): Promise<readon
   if (keys.length === 0) return [];
   const former = await ask("/memories", { query: { keys, states: "superseded", limit: 200 } });
   return former.memories.reverse();
-}
-
-/** Totals beyond it are not counted. */
-const mostCounted = 10_000;
-
-/** Which rows of how many are on the page. */
-function Total({ rows, total }: { rows: number; total: number }) {
-  const first = Number(useHere().params.row ?? 1);
-  if (rows === 0) return null;
-  const all = total > mostCounted ? `more than ${count(mostCounted)}` : count(total);
-  return (
-    <p class="faint" role="status">
-      {count(first)} to {count(first + rows - 1)} of {all}
-    </p>
-  );
 }
 
 function slotOf({ scope, category, key }: Memory): string {
