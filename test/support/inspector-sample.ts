@@ -135,21 +135,8 @@ const others: Readonly<
       ],
     ],
   },
-  braga: {
-    ...{ userId: "rui", daysAgo: 2.5 },
-    turns: [
-      [
-        "Which train takes me to Braga on Friday morning?",
-        "The 8:15 from Campanhã is there at 9:12.",
-      ],
-      [
-        "I like window seats, and I never eat before ten.",
-        "A window seat then, and breakfast in Braga.",
-      ],
-    ],
-  },
   kitchen: {
-    ...{ userId: "joana", daysAgo: 1.2 },
+    ...{ userId: "joana", daysAgo: 2.5 },
     turns: [
       ["Help me plan a small kitchen, two metres by three.", "Along one wall or in a corner?"],
       [
@@ -159,13 +146,26 @@ const others: Readonly<
     ],
   },
   "half-marathon": {
-    ...{ userId: "miguel", appId: "coach", daysAgo: 0.4 },
+    ...{ userId: "miguel", appId: "coach", daysAgo: 1.2 },
     turns: [
       [
         "I want to run a half marathon in October.",
         "Twelve weeks is a fair plan. How far do you run now?",
       ],
       ["Ten kilometres, twice a week. My knee hurts downhill.", "Then we keep the long runs flat."],
+    ],
+  },
+  braga: {
+    ...{ userId: "rui", daysAgo: 0.4 },
+    turns: [
+      [
+        "Which train takes me to Braga on Friday morning?",
+        "The 8:15 from Campanhã is there at 9:12.",
+      ],
+      [
+        "I like window seats, and I never eat before ten.",
+        "A window seat then, and breakfast in Braga.",
+      ],
     ],
   },
 };
