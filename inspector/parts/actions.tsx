@@ -65,13 +65,11 @@ export function changeOf<Row extends Named>(
 export function Choosable<Row extends Named>({
   rows,
   actionsOf,
-  kind,
   hasButtons = false,
   children,
 }: {
   rows: readonly Row[];
   actionsOf: (row: Row) => readonly Action<Row>[];
-  kind: "rows" | "rows card";
   hasButtons?: boolean;
   children: (row: Row) => ComponentChildren;
 }) {
@@ -101,7 +99,7 @@ export function Choosable<Row extends Named>({
           Select all {rows.length}
         </label>
       )}
-      <Rows kind={kind} rows={rows}>
+      <Rows kind={hasButtons ? "rows" : "rows card"} rows={rows}>
         {(row) => (
           <li key={row.id} class="memory">
             {(rows.length > 1 || !hasButtons) && (

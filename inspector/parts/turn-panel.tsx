@@ -4,11 +4,11 @@ import type { Answer, Memory, SharedWords, ShownMemory } from "../api-types.js";
 import { type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, useHere } from "../place.js";
 import { Compared } from "./compared.js";
-import { noWords, ShownLine } from "./delta.js";
+import { ShownLine } from "./delta.js";
 import { Card, MemoryLink } from "./layout.js";
 import { Prompt } from "./prompt.js";
 import { type Ask, ErrorNotice, QueryResult, useQuery } from "./query.js";
-import { count, counted, When } from "./texts.js";
+import { count, counted, noWords, When } from "./texts.js";
 
 /**
  * What the model was shown in a turn: what is different from the turn before, the whole prompt, and

@@ -80,7 +80,6 @@ interface Remarks {
 }
 
 function Entry({ entry, events }: { entry: HistoryEntry; events: readonly HistoryEntry[] }) {
-  const { owner } = useHere();
   const was = fieldsOf(entry.old);
   const { reason, evidence, source, links, revertOf, ...now } = fieldsOf(entry.new) as Remarks;
   const target = events.find(({ id }) => id === revertOf);
@@ -94,7 +93,7 @@ function Entry({ entry, events }: { entry: HistoryEntry; events: readonly Histor
           As it was after the entry of <When at={target.at} withTime />
         </p>
       )}
-      {source && <SourceLink owner={owner} source={source} />}
+      {source && <SourceLink source={source} />}
       {links?.map(({ to }) => (
         <MemoryLink key={to} id={to}>
           {to.slice(0, 8)}{" "}

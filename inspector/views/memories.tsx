@@ -4,7 +4,7 @@ import { Choice, Field, Filters } from "../parts/filters.js";
 import { MemoryLink, Page } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { count, Marked, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
+import { count, Marked, noWords, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
 import { actionsOf } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
@@ -42,7 +42,7 @@ export function Memories() {
                 ? "No memory is like that."
                 : `${count(first)} to ${count(first + memories.length - 1)} of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`}
             </p>
-            <Choosable kind="rows card" rows={memories} actionsOf={actionsOf}>
+            <Choosable rows={memories} actionsOf={actionsOf}>
               {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
             </Choosable>
             <Pages next={nextCursor} rows={memories.length} />
@@ -88,7 +88,11 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
   return (
     <>
       <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
-        <Marked text={text.slice(0, lineCharacters)} beginnings={wordsOf(params.words)} />
+        <Marked
+          text={text.slice(0, lineCharacters)}
+          words={{ ...noWords, question: wordsOf(params.words) }}
+          areBeginnings
+        />
       </MemoryLink>
       <p class="faint">
         {nameOf(owner) === "" && `${scopeName(scope)} · `}

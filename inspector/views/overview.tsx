@@ -76,6 +76,8 @@ function All({ view }: { view: string }) {
 function Today({ stats: { rows, energy } }: { stats: Stats }) {
   // Oldest day first; the last is today.
   const today = rows?.at(-1);
+  const week = rows?.slice(-7) ?? [];
+  const turns = week.reduce((sum, day) => sum + day.recalls, 0);
   const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
   const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
   return (
@@ -84,7 +86,7 @@ function Today({ stats: { rows, energy } }: { stats: Stats }) {
         [
           "Turns today",
           count(recalls),
-          recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet",
+          `something new shown in ${count(recallsWithMemory)}; ${count(turns)} in 7 days`,
         ],
         [
           "Learned today",
@@ -113,28 +115,20 @@ function Charts({ rows }: { rows: NonNullable<Stats["rows"]> }) {
     return <p class="note">No recall in these {chartDays} days.</p>;
   return (
     <div class="charts">
-      <div>
-        <h3>Milliseconds</h3>
-        <DayChart
-          names={["half within", "95 of 100 within"]}
-          rows={rows.map(({ day = "", recallLatencyMs: took }) => ({
-            day,
-            inner: took?.p50 ?? 0,
-            outer: took?.p95 ?? null,
-          }))}
-        />
-      </div>
-      <div>
-        <h3>Turns</h3>
-        <DayChart
-          names={["shown something new", "all"]}
-          rows={rows.map(({ day = "", recalls, recallsWithMemory }) => ({
-            day,
-            inner: recallsWithMemory,
-            outer: recalls || null,
-          }))}
-        />
-      </div>
+      <DayChart
+        title="Milliseconds"
+        names={["half within", "95 of 100 within"]}
+        rows={rows.map(({ day = "", recallLatencyMs: took }) => {
+          return { day, inner: took?.p50 ?? 0, outer: took?.p95 ?? null };
+        })}
+      />
+      <DayChart
+        title="Turns"
+        names={["shown something new", "all"]}
+        rows={rows.map(({ day = "", recalls, recallsWithMemory }) => {
+          return { day, inner: recallsWithMemory, outer: recalls || null };
+        })}
+      />
     </div>
   );
 }

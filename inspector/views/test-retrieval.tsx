@@ -1,10 +1,10 @@
 import type { Explained, ExplainedHit } from "../api-types.js";
 import { Bar } from "../parts/bar.js";
-import { noWords, signalNames } from "../parts/delta.js";
+import { signalNames } from "../parts/delta.js";
 import { Field, Filters } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { MarkedWords, Tag } from "../parts/texts.js";
+import { Marked, noWords, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";
 
 /** A question asked of memory: what is found and why, and what is omitted and why. */
@@ -110,10 +110,7 @@ function Hit({ hit, most }: { hit: ExplainedHit; most: number }) {
   return (
     <li>
       <MemoryLink id={memory.id}>
-        <MarkedWords
-          text={memory.text.slice(0, 300)}
-          words={{ ...noWords, question: hit.matched }}
-        />
+        <Marked text={memory.text.slice(0, 300)} words={{ ...noWords, question: hit.matched }} />
       </MemoryLink>
       <Bar parts={drawn} most={most} label={label || "no part"} />
       <p class="faint">

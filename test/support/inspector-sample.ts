@@ -31,7 +31,7 @@ const hello: readonly Turn[] = [
     "Short it is.",
   ],
   [
-    "I am allergic to nuts, that matters most.",
+    "I am allergic, to all nuts: that matters most.",
     "No nuts, ever. I will mind it in every recipe and picnic.",
   ],
   [
@@ -180,6 +180,7 @@ const understood = `
   work as an architect, from home on Fridays | Works as an architect, from home on Fridays. | architect | projects
   I draw them by hand before I model them | Draws houses by hand before she models them. | by hand | projects
   keep answers short, without lists | Prefers short answers without lists. | short answers | preferences
+  I am allergic, to all nuts | Is allergic to nuts. | allergic | constraints
   I am allergic to nuts | Is allergic to nuts. | allergic | constraints
   My sister Inês visits in June | Has a sister called Inês who visits in June. | sister called | knowledge
   I call her on Sunday evenings | Calls her sister on Sunday evenings. | Calls her | knowledge
@@ -272,7 +273,14 @@ export async function fillInspectorSample(
     id: await idOf(memory, "allergic"),
     pinned: true,
   });
+  const talkOthers = async () => {
+    for (const [threadId, { userId, appId, daysAgo, turns }] of Object.entries(others)) {
+      const scope = { userId, ...(appId !== undefined && { appId }) };
+      await talk(memory, scope, threadId, turns, (turn) => goTo(daysAgo - turn / 100));
+    }
+  };
   await talk(memory, ana, "sailing", sailing, async (turn) => {
+    if (turn === sailing.length - 1) await talkOthers();
     goTo(10 - turn);
     if (turn === 4)
       await memory.memories.update({
@@ -283,10 +291,6 @@ export async function fillInspectorSample(
         text: "Has a sister called Inês, who visits in June and wants to sail.",
       });
   });
-  for (const [threadId, { userId, appId, daysAgo, turns }] of Object.entries(others)) {
-    const scope = { userId, ...(appId !== undefined && { appId }) };
-    await talk(memory, scope, threadId, turns, (turn) => goTo(daysAgo - turn / 100));
-  }
   goTo(0.02);
   const name = { category: "profile", key: "preferred_name", value: "Mike" };
   await memory.memories.add({
