@@ -88,6 +88,12 @@ create index thread_app on mnemograph.thread (
 -- From the ids of LangGraph's checkpoints to the threads that use them.
 create index thread_checkpoint on mnemograph.thread (mnemograph.id_digest(thread_id));
 create index thread_owner_ref on mnemograph.thread (owner_ref);
+-- The latest conversations, and whose they are: of all tenants, of one, and of apps.
+create index thread_latest on mnemograph.thread (last_activity_at desc, owner_ref desc);
+create index thread_latest_of_tenant on mnemograph.thread (
+  mnemograph.id_digest(tenant_id), last_activity_at desc, owner_ref desc
+);
+create index thread_latest_of_apps on mnemograph.thread (last_activity_at desc, owner_ref desc) where user_id = '';
 
 -- The transcript: every message once, in order. Deleted with its thread.
 create table mnemograph.message (

@@ -80,6 +80,12 @@ create index memory_pinned on mnemograph.memory (owner_ref) where state = 'activ
 create index memory_aging on mnemograph.memory (importance, accessed_on)
   where state = 'active' and not pinned and kind in ('fact', 'insight', 'episode');
 create index memory_expiry on mnemograph.memory (expires_at) where state = 'active' and expires_at is not null;
+-- For operators' lists of all memories: their orders, the few that are not active, and totals.
+create index memory_by_update on mnemograph.memory (updated_at desc, ref desc);
+create index memory_by_use on mnemograph.memory (accessed_on desc);
+create index memory_by_importance on mnemograph.memory (importance desc, ref desc);
+create index memory_hidden on mnemograph.memory (state, ref desc) where state <> 'active';
+create index memory_totals on mnemograph.memory (kind, created_at, expires_at) where state = 'active';
 create index memory_purge on mnemograph.memory (purge_at) where state = 'soft_deleted';
 
 -- The words of active memories, for BM25. Deleted with their memory.

@@ -179,7 +179,7 @@ async function copyMemories(
 ): Promise<void> {
   const threadOf = new Map(threads.map((thread) => [thread.user, thread.ref]));
   const columns = `id, owner_ref, tenant_id, user_id, app_id, kind, category, content, content_hash,
-    importance, confidence, state, origin, trust, thread_ref, source_seqs, purge_at, created_at, updated_at`;
+    importance, confidence, state, origin, trust, thread_ref, source_seqs, purge_at, created_at, updated_at, last_accessed_at`;
   await copy(
     "memory",
     columns,
@@ -189,7 +189,7 @@ async function copyMemories(
       const purgeAt = state === "soft_deleted" ? tomorrow() : none;
       const whose = [String(owners.get(user)), "", user, ""];
       const what = ["fact", category, text, `bench-${n}`, String(1 + (n % 5)), "1", state];
-      return [id, ...whose, ...what, "user", "user", ...source, purgeAt, at, at];
+      return [id, ...whose, ...what, "user", "user", ...source, purgeAt, at, at, at];
     }),
   );
 }

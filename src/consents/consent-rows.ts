@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { eventNode } from "../events/event-log.js";
 import { askAgainMs, consentRules } from "../memories/guard/consent-policy.rule.js";
@@ -28,6 +28,19 @@ interface ConsentRow {
 
 function selectedRequest(db: Connection): Sql {
   return sql`${jsonRow(requestColumns, "c", { status: consentStatus(db) })} as request, ${currentValue(db)} as current`;
+}
+
+/** Conditions of literals: with parameters, a generic plan uses no partial index of a status. */
+function hasStatus(db: Connection, statuses: readonly ConsentRequest["status"][]): Sql {
+  const isOverdue = sql`c.status = 'pending' and c.expires_at <= ${db.now()}`;
+  const conditions = consentStatuses
+    .filter((status) => statuses.includes(status))
+    .map((status) => {
+      if (status === "pending") return sql`(c.status = 'pending' and c.expires_at > ${db.now()})`;
+      if (status === "expired") return sql`(c.status = 'expired' or ${isOverdue})`;
+      return raw(`c.status = '${status}'`);
+    });
+  return sql`(${join([sql`false`, ...conditions], " or ")})`;
 }
 
 /** Overdue requests read as expired before the sweep marks them. */
@@ -108,7 +121,7 @@ export async function listConsents(
   const rows = await db.query<ConsentRow>(sql`
     select ${selectedRequest(db)} from ${table} c
     where ${isVisible} and ${isAfter(bookmark)}
-      and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
+      and ${hasStatus(db, status ?? ["pending"])}
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc

@@ -12,7 +12,7 @@ import {
   scopeField,
   tenantField,
 } from "../scope/scope.js";
-import { isListed } from "../scope/scope-predicates.js";
+import { isListed, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
 import { mostSpent, today } from "../usage/usage-statements.js";
@@ -308,11 +308,16 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const { scope, since, formProblems } = selection;
   const isToday = sql`filter (where x.created_at >= ${today(db)})`;
   const works = sql`(
-    select k.given_up_at, k.lease_until, coalesce(k.lease_until, k.retry_at) as due_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id,
+    select k.given_up_at, (k.retry_at is not null or k.lease_until is not null or k.error is not null) as is_listed, k.lease_until, coalesce(k.lease_until, k.retry_at) as due_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id,
       coalesce(t.user_id, o.user_id) as user_id, coalesce(t.app_id, o.app_id) as app_id
     from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
   ) x`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
+  // A user's memories are found by their owner: no index has the ids of a memory's own columns.
+  const isOwned =
+    scope?.userId === undefined
+      ? sql`true`
+      : sql`x.owner_ref = (select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
   const selects = [
     countedBy(selection, "event", "e", {
       at: sql`e.created_at`,
@@ -325,18 +330,22 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
-      from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
+      from: sql`${schema}.memory x where ${isOwned} and x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
     countedBy(selection, "dead", "x", {
       at: sql`x.given_up_at`,
       sums: sql`'n', count(*)`,
-      from: sql`${works} where x.given_up_at >= ${since}`,
+      from: sql`${works} where x.given_up_at is not null and x.given_up_at >= ${since}`,
     }),
     countedBy(selection, "turn", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
-      from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
-        where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
+      // One thread after the other: joined, all messages would be read.
+      from: sql`${schema}.thread t join lateral (
+          select m.created_at from ${schema}.message m
+          where m.thread_ref = t.id and m.role = 'user' and m.created_at >= ${since} offset 0
+        ) m
+        on true where t.last_activity_at >= ${since}`,
     }),
     countedBy(selection, "searched", "t", {
       at: sql`m.created_at`,
@@ -353,13 +362,15 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
-      from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
+      from: sql`${schema}.thread t join lateral (
+          select s.* from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} offset 0
+        ) s on true where t.last_activity_at >= ${since}`,
     }),
     countedBy(selection, "talk", "t", {
       at: sql`t.last_activity_at`,
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
-          select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts)
+          select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts) offset 0
         )
       )`,
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
@@ -375,7 +386,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
         ${mostSpent(db, isListed({ ...selection, scope: undefined, tenantId }, "x"))}
       ))
-      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${isListed(selection, "x")}`,
+      from ${works} where (x.given_up_at is not null or (x.is_listed and x.due_at <= ${db.now()})) and ${isListed(selection, "x")}`,
   ];
   return db.query<Count>(join(selects, " union all "));
 }

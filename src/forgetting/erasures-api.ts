@@ -139,7 +139,9 @@ export function createErasuresApi({ db, clock, config }: Runtime<ErasuresConfig>
             h.created_at + ${config.lifecycle.purgeAfterMs}::float8 * interval '1 millisecond' as "purgeAt"
           from (
             select o.tenant_id, o.user_id, o.app_id, h.owner_ref, h.memory_id, h.actor, h.created_at
-            from ${schema}.history h join ${schema}.owner o on o.id = h.owner_ref
+            from ${schema}.history h
+            -- One by one: a join would read all owners.
+            cross join lateral (select * from ${schema}.owner where id = h.owner_ref limit 1) o
             where h.event = 'DELETE' and h.new ? 'evidence' and ${isListed(owners, "o")}
             order by h.created_at desc limit ${which.limit * memoriesOfRequest}
           ) h

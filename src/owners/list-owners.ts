@@ -3,8 +3,8 @@ import { z } from "zod";
 import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
-import { nobody, type Scope } from "../scope/scope.js";
-import { isListed, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
+import type { Scope } from "../scope/scope.js";
+import { isListed, isSomebody, type ScopeRow, withScope } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 
 /** A user or an app with data. */
@@ -52,8 +52,8 @@ export async function listOwners(
   const { tenantId, limit, after = "0", sort } = given;
   const search = given.search ?? (sort === "active" ? "" : undefined);
   const { schema } = db;
-  const isAsked = sql`${isListed({ scope: undefined, tenantId }, "o")} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
-        and o.user_id ${which === "users" ? sql`<>` : sql`=`} ''`;
+  const isAsked = sql`${isListed({ scope: undefined, tenantId }, "o")} and ${isSomebody("o")} and o.id > ${after}::bigint
+        and ${which === "users" ? sql`o.user_id` : sql`o.app_id`} <> ''`;
   const list = () =>
     db.query<Omit<ListedOwner, "scope"> & ScopeRow>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.id::text as cursor,
@@ -68,7 +68,7 @@ export async function listOwners(
       ) as items,
       t.threads, t.last_activity_at as "lastActivityAt"
     from (
-      ${search === undefined ? sql`select * from ${schema}.owner o where ${isAsked} order by o.id limit ${limit}` : latestFound(db, which, isAsked, search, limit)}
+      ${search === undefined ? sql`select * from ${schema}.owner o where ${isAsked} order by o.id limit ${limit}` : latestFound(db, { which, isAsked, tenantId, search, limit })}
     ) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
@@ -81,17 +81,51 @@ export async function listOwners(
 /** Matches whose last activity is looked up. */
 const maxMatches = 1_000;
 
+interface AskedOwners {
+  readonly which: "users" | "apps";
+  /** Whether an owner `o` is one of them. */
+  readonly isAsked: Sql;
+  readonly tenantId: string | undefined;
+  readonly search: string;
+  readonly limit: number;
+}
+
+/**
+ * The owners of the latest threads, at most `limit`. It walks an index of threads, latest first, from
+ * each owner to the next one that it has not met: grouping would read all threads.
+ */
+function latestActive(
+  { schema }: Connection,
+  { which, isAsked, tenantId, limit }: AskedOwners,
+): Sql {
+  const ofTenant = isListed({ scope: undefined, tenantId }, "t");
+  // The literal lets any plan use the index of such threads.
+  const ofKind = which === "apps" ? sql`t.user_id = ''` : sql`true`;
+  const next = (met: Sql, from: Sql) => sql`
+            select o.id, t.last_activity_at as at, ${met} || o.id as met
+            from ${schema}.thread t join ${schema}.owner o on o.id = t.owner_ref and ${isAsked}
+            where ${ofTenant} and ${ofKind} and ${from}
+            order by t.last_activity_at desc, t.owner_ref desc limit 1`;
+  return sql`
+          with recursive latest as (
+            (${next(sql`'{}'::bigint[]`, sql`true`)})
+            union all
+            select n.* from latest l cross join lateral (${next(
+              sql`l.met`,
+              sql`(t.last_activity_at, t.owner_ref) < (l.at, l.id) and t.owner_ref <> all (l.met)`,
+            )}) n
+            where cardinality(l.met) < ${limit}
+          )
+          select id, at from latest`;
+}
+
 /**
  * The owners `o` with `search` in their id, as rows with `begins`: whether the id begins with it.
  * The latest active ones of each, at most `limit` together.
  */
-function latestFound(
-  { schema }: Connection,
-  which: "users" | "apps",
-  isAsked: Sql,
-  search: string,
-  limit: number,
-): Sql {
+function latestFound(db: Connection, asked: AskedOwners): Sql {
+  const { which, isAsked, search, limit } = asked;
+  const { schema } = db;
   const id = sql`(left(lower(o.${raw(which === "users" ? "user_id" : "app_id")}), ${raw(String(maxIdCharacters))}) collate "C")`;
   const wanted = sql`lower(${search}::text)`;
   const owners = (begins: boolean, where: Sql) => sql`
@@ -102,11 +136,7 @@ function latestFound(
   const candidates =
     search === ""
       ? sql`
-        (
-          select o.id, true as begins, max(t.last_activity_at) as at
-          from ${schema}.thread t join ${schema}.owner o on o.id = t.owner_ref and ${isAsked}
-          group by o.id order by at desc limit ${maxMatches}
-        )
+        select id, true as begins, at from (${latestActive(db, asked)}) a
         union all
         (select o.id, true, null from ${schema}.owner o where ${isAsked} order by o.id desc limit ${limit})`
       : sql`
@@ -114,14 +144,13 @@ function latestFound(
         from (
           ${owners(true, sql`${id} >= ${wanted} and ${id} < ${wanted} || e'\\U0010FFFF'`)}
           union all
-          ${owners(false, sql`strpos(${id}, ${wanted}) > 1`)}
+          ${owners(false, sql`strpos(${id}, ${wanted}) not in (0, 1)`)}
         ) f`;
   return sql`
       select o.*, c.begins from (
         select c.id, bool_or(c.begins) as begins, max(c.at) as at from (${candidates}
         ) c
-        group by c.id
+        group by c.id order by begins desc, at desc nulls last, c.id desc limit ${limit}
       ) c
-      join ${schema}.owner o on o.id = c.id
-      order by c.begins desc, c.at desc nulls last, o.id desc limit ${limit}`;
+      cross join lateral (select * from ${schema}.owner where id = c.id limit 1) o`;
 }

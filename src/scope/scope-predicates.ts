@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "./scope.js";
+import { nobody, type Scope } from "./scope.js";
 
 export interface ScopeColumns {
   readonly tenantId: string;
@@ -101,6 +101,13 @@ export function isListed(
   if (scope) return withinScope(scopeColumns(scope), row);
   return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
 }
+
+/**
+ * Whether an owner (`o`) or thread (`t`) belongs to somebody. A literal: the planner takes "not this
+ * parameter" for nearly no row where all rows have one tenant, and reads the table for the first.
+ */
+export const isSomebody = (row: "o" | "t"): Sql =>
+  raw(`${row}.tenant_id <> '${scopeColumns(nobody).tenantId}'`);
 
 /** Selects `columns` of the owners `o` visible to `scope`: its user and its app. */
 export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): Sql {

@@ -129,7 +129,7 @@ function findCandidates(
   const { appId } = scopeColumns(scope ?? {});
   const owners = scope
     ? seenOwners(db, scope)
-    : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)}`;
+    : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)} order by o.id`;
   const { k1, b, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
   return db.query<FoundMessage>(
     sql`

@@ -58,17 +58,6 @@ describe("a supervisor", () => {
     );
   });
 
-  test("A supervisor gets the error of a subagent that fails", async () => {
-    const model = scripted(delegates(["executor", "Do."]), "Sorry.");
-    const executor = { model: scripted(new Error("no such host")) };
-    const graph = await supervise({ memory: db.memory(), model, executor });
-    const { messages } = await graph.invoke(says("Go."), newThread().config);
-    expect(lines(messages).slice(-2)).toEqual([
-      expect.stringContaining("no such host"),
-      "ai: Sorry.",
-    ]);
-  });
-
   test.each<[string, { name?: string; agent?: unknown }]>([
     ["a name no provider allows", { name: "proof.reader" }],
     ["a name that is taken", { name: "planner" }],

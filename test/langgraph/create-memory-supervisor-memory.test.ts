@@ -1,3 +1,4 @@
+import { ToolMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Memory } from "../../src/index.js";
@@ -8,7 +9,6 @@ import {
   says,
   scripted,
   shown,
-  shownTalk,
   supervise,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -44,12 +44,7 @@ describe("memory of a supervisor", () => {
         delegates(["planner", "Plan the release."]),
         "Ok.",
       );
-      const planner = scripted(
-        query({ query: "release", categories: ["preferences"] }),
-        query({ query: "release", user_id: "ben" }),
-        query({ query: "release" }),
-        "the plan",
-      );
+      const planner = scripted(query({ query: "release" }), "the plan");
       const graph = await supervise({ memory, model, planner: { model: planner } });
       const { thread_id, user_id: userId } = configurable;
       const run =
@@ -58,21 +53,12 @@ describe("memory of a supervisor", () => {
           : { configurable };
       await graph.invoke(says("Release it."), run as never);
 
-      const asked = shownTalk(planner.calls[3]);
-      expect(asked[2]).toBe(
-        'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
-          "instructions, app_notes, procedural, relationship_dynamic.",
-      );
-      const hits = (text: string | undefined) =>
-        (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map(
-          (hit) => hit.text,
-        );
-      expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
-      expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
-      const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
-      expect(hits(supervisorAsked[0])).toEqual([
-        "[tasks] The release of Phoenix is due on Friday.",
-      ]);
+      // Not what others may read, nor what is known of another user.
+      const planned = '"[tasks] The release of Phoenix is due on Friday."';
+      for (const { messages } of [planner.calls[1]!, model.calls[1]!]) {
+        const answer = messages.findLast((message) => ToolMessage.isInstance(message))!.text;
+        expect(answer.match(/"\[[a-z]+\] [^"]+"/g)).toEqual([planned]);
+      }
     },
   );
 

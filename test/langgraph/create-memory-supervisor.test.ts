@@ -1,4 +1,4 @@
-import type { AIMessage, ToolMessage } from "@langchain/core/messages";
+import type { ToolMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
@@ -24,11 +24,13 @@ describe("a supervisor", () => {
     const memory = db.memory();
     const { config, address } = newThread();
     const model = scripted(
-      delegates(["planner", "Plan a shop for Ana."]),
+      delegates(["planner", "Plan a shop for Ana."], ["planner", "Plan a sign."]),
       { ...delegates(["executor", "Create the table."]), text: "Now the table." },
       ...["The shop is ready.", "You are welcome."],
     );
-    const planner = scripted("1. a table");
+    const planner = new ScriptedChatModel({
+      replies: (messages) => (messages.at(-1)?.text === "Plan a sign." ? "1. wood" : "1. a table"),
+    });
     const runSql = { toolCalls: [{ name: "run_sql", args: {} }], text: "private thought" };
     const executor = scripted(runSql, "Table created.");
     const graph = await supervise({
@@ -41,12 +43,14 @@ describe("a supervisor", () => {
 
     expect(planner.calls.map(shown)).toEqual([
       ["system: You plan.", "human: Plan a shop for Ana."],
+      ["system: You plan.", "human: Plan a sign."],
     ]);
     expect(shownTalk(executor.calls[0])).toEqual(["human: Create the table."]);
     const round = [
       "human: I am Ana. Build me a shop.",
-      "ai: (planner)",
+      "ai: (planner) (planner)",
       "tool: 1. a table",
+      "tool: 1. wood",
       "ai: Now the table. (executor)",
       "tool: Table created.",
       "ai: The shop is ready.",
@@ -100,59 +104,6 @@ describe("a supervisor", () => {
       ]);
     },
   );
-
-  test("A supervisor is shown the summary and later messages, and its subagents are not", async () => {
-    const memory = db.memory({
-      model: scripted(
-        { structured: { reasoning: "new", summary: "Ana wants a shop." } },
-        new Error("overloaded"),
-      ),
-      config: { summaries: { afterSeq: 3, keepRecentMessages: 0 } },
-    });
-    const { config } = newThread();
-    const model = scripted(
-      ...[delegates(["planner", "Plan the shop."]), "Planned.", "Blue it is."],
-      ...[delegates(["executor", "Paint it blue."]), "Painted."],
-    );
-    const executor = scripted("Done.");
-    const subagents = { planner: { model: scripted("the plan") }, executor: { model: executor } };
-    const graph = await supervise({ memory, model, ...subagents });
-    for (const text of ["A shop, please.", "In blue.", "Go on."])
-      await graph.invoke(says(text), config);
-    expect(shown(model.calls[3])).toEqual([
-      ...["system: Lead.", "human: In blue.", "ai: Blue it is."],
-      ...["human: [Previous context: Ana wants a shop.]", "human: Go on."],
-    ]);
-    expect(executor.calls.map(shownTalk)).toEqual([["human: Paint it blue."]]);
-  });
-
-  test("A supervisor answers every tool call of a message once", async () => {
-    const { toolCalls } = delegates(
-      ["planner", "Plan."],
-      ["executor", "First."],
-      ["executor", "Second."],
-    );
-    const model = scripted({ toolCalls: [...toolCalls, { name: "clock", args: {} }] }, "All done.");
-    const executor = new ScriptedChatModel({
-      replies: (messages) => `${messages.at(-1)?.text} Finished.`,
-    });
-    const graph = await supervise({
-      memory: db.memory(),
-      model,
-      tools: [plainTool("clock", () => "noon")],
-      planner: { model: scripted("the plan") },
-      executor: { model: executor },
-    });
-    const { messages } = await graph.invoke(says("Go."), newThread().config);
-
-    const asked = (messages[1] as AIMessage).tool_calls?.map(({ id }) => id);
-    const answers = messages.slice(2, -1) as ToolMessage[];
-    expect(answers.map(({ tool_call_id }) => tool_call_id).sort()).toEqual(asked?.sort());
-    const texts = answers.map(({ text }) => text).sort();
-    expect(texts).toEqual(["First. Finished.", "Second. Finished.", "noon", "the plan"]);
-    expect(executor.calls.map(shownTalk).sort()).toEqual([["human: First."], ["human: Second."]]);
-    expect(shown(model.calls[1])).toHaveLength(1 + 1 + 1 + 4);
-  });
 
   test("A call without a task gets an error, and no subagent runs", async () => {
     const noTask = { toolCalls: [{ name: "planner", args: {} }] };

@@ -1,10 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
-  Command,
   entrypoint,
-  interrupt,
-  MemorySaver,
   MessagesAnnotation,
   MessagesValue,
   MessagesZodMeta,
@@ -17,107 +14,23 @@ import {
 import { registry } from "@langchain/langgraph/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { z as z3 } from "zod/v3";
 import {
-  type Memory,
   MemoryError,
   memoryAnnotation,
-  memoryFields,
-  memoryStateFields,
   modelView,
-  type Recalled,
   recallNode,
   rememberNode,
   withMemory,
 } from "../../src/index.js";
-import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  type AnyGraph,
-  answering,
-  knownThread,
-  lines,
-  newThread,
-  say,
-  streamed,
-  transcript,
-} from "./conversation.js";
+import { answering, knownThread, lines, newThread, say, transcript } from "./conversation.js";
+import { states } from "./ways.js";
 
 const database = useTestDatabase();
 async function start() {
   const memory = database.memory();
   return { memory, thread: await knownThread(memory), model: answering() };
 }
-
-type Seen = { readonly messages: BaseMessage[]; readonly mnemograph?: Recalled | null | undefined };
-
-function chat(model: ScriptedChatModel, pause = false) {
-  return async ({ messages, mnemograph }: Seen) => {
-    if (pause) interrupt("wait");
-    return { messages: [await model.invoke(modelView(messages, mnemograph))] };
-  };
-}
-
-const states = {
-  Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
-  StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
-  "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
-  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
-    ...memoryFields,
-    topic: z3.string().optional(),
-  }),
-  "an object of zod 4": z.object({
-    messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
-    topic: z.string().optional(),
-    ...memoryFields,
-  }),
-} as const;
-
-const graphOf = (state: object, memory: Memory, model: ScriptedChatModel, pause = false) =>
-  new StateGraph(state as typeof states.Annotation)
-    .addNode("recall", recallNode(memory))
-    .addNode("chat", chat(model, pause))
-    .addNode("remember", rememberNode(memory))
-    .addEdge(START, "recall")
-    .addEdge("recall", "chat")
-    .addEdge("chat", "remember");
-
-describe.each(Object.entries(states))("a state of %s", (_, state) => {
-  it("Nodes in a hand-built state show memory, record, and leak none of it to streams or checkpoints", async () => {
-    const { memory, thread, model } = await start();
-    const saver = new MemorySaver();
-    const graph = graphOf(state, memory, model).compile({ checkpointer: saver });
-    const input = { messages: [new HumanMessage("What do I like?")] };
-    const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"] });
-    expect(lines(model.calls[0]!.messages).join()).toContain("zanzibar");
-    expect(JSON.stringify(chunks)).not.toContain("zanzibar");
-    const result = await say(graph, "And now?", thread);
-    expect(lines(model.calls[1]!.messages).join()).toContain("zanzibar");
-    expect(JSON.stringify(result)).not.toContain("zanzibar");
-    expect(result.messages).toHaveLength(4);
-    expect(await transcript(database, thread)).toHaveLength(4);
-    const kept = JSON.stringify([saver.storage, saver.writes], (_key, value: unknown) =>
-      value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
-    );
-    expect(kept).toContain("What do I like?");
-    expect(kept).not.toContain("zanzibar");
-  });
-
-  it("A hand-built state resumes after an interrupt without the recalled messages", async () => {
-    const { memory, thread, model } = await start();
-    const graph = graphOf(state, memory, model, true).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    await say(graph, "question 1", thread);
-    const { messages } = await (graph as unknown as AnyGraph).invoke(
-      new Command({ resume: "go" }),
-      thread,
-    );
-    expect(lines(messages)).toEqual(["human: question 1", "ai: answer 1"]);
-    expect(lines(model.calls[0]!.messages)).toEqual(["human: question 1"]);
-    expect(await transcript(database, thread)).toHaveLength(2);
-  });
-});
 
 describe("a state without memory's key", () => {
   const bare: Record<string, object> = {
@@ -130,7 +43,10 @@ describe("a state without memory's key", () => {
     "A state of %s without memory's key is refused with the line to add",
     async (_, state) => {
       const model = answering();
-      const graph = graphOf(state, database.memory(), model).compile();
+      const graph = new StateGraph(state as typeof states.Annotation)
+        .addNode("recall", recallNode(database.memory()))
+        .addEdge(START, "recall")
+        .compile();
       const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
       expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
       const { message } = failed as Error;

@@ -74,31 +74,26 @@ async function answers(
 }
 
 describe("memoryManageTool with words that do not ask for it", () => {
-  it("The manage tool overwrites no statement of the user on words that do not ask for it", async () => {
-    const { memory, thread } = await knowing(things.map(likes));
-    const calls = (await all(memory, thread)).map(({ id }) => {
-      return { action: "update", memory: id, text: "EVIL", quote: "nice day" };
-    });
-    for (const answer of await answers(memory, thread, "What a nice day it is.", calls))
-      expect(answer).toMatch(/^Refused: .+ own word.+ no words of the quote/);
-    expect(await texts(memory, thread)).toEqual(things.map((thing) => likes(thing).text));
-  });
-
-  it.each(["update", "add"])(
-    "The manage tool replaces no value of the user by %s on words that do not ask for it",
-    async (action) => {
-      const { memory, thread } = await knowing(things.map(slot));
-      const known = await all(memory, thread);
-      const calls = known.map(({ id, key }) => {
-        const place = action === "update" ? { memory: id } : { category: "preferences", key: key! };
-        return { action, ...place, value: "EVIL", text: "EVIL", quote: "a nice day it is" };
+  it.each([
+    ["update", likes],
+    ["update", slot],
+    ["add", slot],
+  ] as const)(
+    "The manage tool overwrites nothing of the user by %s on words that do not ask for it (%O)",
+    async (action, draft) => {
+      const { memory, thread } = await knowing(things.map(draft));
+      const calls = (await all(memory, thread)).map(({ id, key }) => {
+        const place = action === "update" ? { memory: id } : { category: "preferences" };
+        const value = key === null ? {} : { key, value: "EVIL" };
+        return { action, ...place, ...value, text: "EVIL", quote: "a nice day it is" };
       });
+      const refusal =
+        draft === likes ? /^Refused: .+ own word.+ no words of the quote/ : /^Not changed/;
       for (const answer of await answers(memory, thread, "What a nice day it is.", calls))
-        expect(answer).toMatch(/^Not changed/);
-      const now = await all(memory, thread);
-      expect(now.map(({ value, trust }) => [value, trust])).toEqual(
-        things.map((thing) => [thing, "user"]),
-      );
+        expect(answer).toMatch(refusal);
+      expect(
+        (await all(memory, thread)).map(({ text, value, trust }) => [text, value, trust]),
+      ).toEqual(things.map((thing) => [draft(thing).text, draft === likes ? null : thing, "user"]));
     },
   );
 

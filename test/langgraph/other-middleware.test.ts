@@ -84,45 +84,6 @@ describe("LangChain's summarizationMiddleware", () => {
       expect(events).toEqual(["create skipped others_summary"]);
     },
   );
-
-  it("An older summary of summarizationMiddleware is shown, and not recorded as the user's words", async () => {
-    const { memory, model: worker } = learning();
-    const checkpointer = memory.checkpointer();
-    const thread = newThread();
-    const before = createAgent({
-      model: answering(),
-      tools: [],
-      middleware: [summarization()],
-      checkpointer,
-    } as never);
-    for (let round = 1; round <= 3; round++) await say(before, `question ${round}`, thread);
-    const model = answering();
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware: [memoryMiddleware(memory)],
-      checkpointer,
-    });
-    for (let round = 4; round <= 6; round++) await say(agent, `question ${round}`, thread);
-
-    const { scope, threadId } = addressOf(thread);
-    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([
-      fromSummary,
-      fromSummary,
-      fromSummary,
-    ]);
-    const [summary, ...others] = await memory.threads.messages({ scope, threadId });
-    expect(summary).toMatchObject({ role: "other", text: fromSummary.slice("human: ".length) });
-    expect(others.map(({ role }) => role)).not.toContain("other");
-    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-    expect(worker.prompts("conversation_summary")).toEqual([]);
-    const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
-    const { summary: state } = await memory.remember({ scope, threadId, messages });
-    expect(state).toEqual({ started: false, reason: "others_summary" });
-    expect(await eventsOf(db, { scope, threadId }, "summaries")).toEqual([
-      "create skipped others_summary",
-    ]);
-  });
 });
 
 describe("messages of other middleware", () => {

@@ -131,37 +131,6 @@ describe("a node that returns its view", () => {
     },
   );
 
-  it("Only the conversation is recorded where a node passes its view to `remember`", async () => {
-    for (const injectAs of ["message", "system", "text"] as const) {
-      const memory = database.memory();
-      const thread = newThread();
-      const address = addressOf(thread);
-      await memory.memories.add({
-        ...address,
-        memories: { text: "The user plays the cello.", importance: 5 },
-      });
-      const { graph } = byHand(memory, () => [], injectAs);
-      await say(graph, "question 1", thread);
-      const recalled = await memory.recall({ ...address, query: "cello" });
-      const question = new HumanMessage({ id: "q2", content: "Is a cello large?" });
-      const view = modelView([question], recalled, injectAs);
-      expect(lines(view).join()).toContain("plays the cello");
-      const expected = ["question 1", "answer 1", "answer 2", "Is a cello large?"];
-      const block = lines(view)
-        .find((line) => line.includes("plays the cello"))!
-        .replace(/^\w+: /, "");
-      for (const given of [
-        view,
-        mapStoredMessagesToChatMessages(mapChatMessagesToStoredMessages(view)),
-        view.toReversed(),
-        [{ role: "user" as const, content: block, id: "q2" }],
-      ]) {
-        await memory.remember({ ...address, messages: given });
-        expect(await transcript(database, thread)).toEqual(expected);
-      }
-    }
-  });
-
   it("No memory block is summarised, not even one that an assistant repeated", async () => {
     const model = summarizing();
     const memory = database.memory({ model, config: { summaries: { afterSeq: 1 } } });

@@ -4,7 +4,16 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newThread, say, transcript } from "./conversation.js";
+import {
+  answering,
+  lines,
+  newThread,
+  rounds,
+  saidIn,
+  say,
+  summarizing,
+  transcript,
+} from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -12,7 +21,33 @@ const looks = (...places: string[]) => ({
   toolCalls: places.map((at) => ({ name: "look", args: { at } })),
 });
 
+const sessions = {
+  full: {},
+  bounded: { session: "bounded" },
+  stateless: { checkpointer: null },
+} as const;
+type Session = keyof typeof sessions;
+
 describe.each(ways)("an agent that has memory by %s", (way) => {
+  it.each(Object.keys(sessions) as Session[])(
+    "A summarised conversation shows its last turn to a request about it, and to a run without a message (%s session)",
+    async (session) => {
+      const [model, thread] = [answering(), newThread()];
+      /** As in another process, in which at least so many summarised messages are shown. */
+      const graph = (keepRecentMessages: number) => {
+        const config = { summaries: { afterSeq: 1, keepRecentMessages } };
+        const memory = database.memory({ model: summarizing(), config });
+        return agentIn(way, { memory, model, ...sessions[session] });
+      };
+      const asked = await graph(1);
+      for (const text of ["question 1", "question 2", "question 3"]) await say(asked, text, thread);
+      await (await graph(0)).invoke({ messages: [] }, thread);
+      const [, , request, nothing] = model.calls.map(({ messages }) => lines(saidIn(messages)));
+      expect(request).toEqual([...rounds(2), "human: question 3"]);
+      expect(nothing).toEqual(rounds(3));
+    },
+  );
+
   it('An agent with durability "exit" leaves one checkpoint a turn, with messages alone, and resumes after an interrupt', async () => {
     const thread = { ...newThread(), durability: "exit" };
     const checkpoints = async (): Promise<number> => {

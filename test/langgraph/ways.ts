@@ -1,17 +1,27 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
+  Annotation,
   type BaseCheckpointSaver,
+  MessagesAnnotation,
   MessagesValue,
+  MessagesZodMeta,
+  MessagesZodState,
   START,
   StateGraph,
   StateSchema,
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { registry } from "@langchain/langgraph/zod";
 import { createAgent } from "langchain";
+import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import {
   createMemorySupervisor,
   type Memory,
+  memoryAnnotation,
+  memoryFields,
   memoryMiddleware,
   memoryStateFields,
   modelView,
@@ -30,7 +40,25 @@ export interface Build extends TurnOptions {
   readonly tools?: StructuredToolInterface[];
   /** @default the memory's own; null for none. */
   readonly checkpointer?: BaseCheckpointSaver | null;
+  /** Of a graph of nodes. @default "StateSchema" */
+  readonly state?: keyof typeof states | undefined;
 }
+
+/** States with memory's key, of each kind that LangGraph has. */
+export const states = {
+  Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
+  StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
+  "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
+  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
+    ...memoryFields,
+    topic: z3.string().optional(),
+  }),
+  "an object of zod 4": z.object({
+    messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+    topic: z.string().optional(),
+    ...memoryFields,
+  }),
+} as const;
 
 const saverOf = ({ memory, checkpointer = memory.checkpointer() }: Build) =>
   checkpointer === null ? {} : { checkpointer };
@@ -38,7 +66,7 @@ const saverOf = ({ memory, checkpointer = memory.checkpointer() }: Build) =>
 function withNodes(build: Build) {
   const { memory, model, tools = [], session, injectAs, onError, memoryMode } = build;
   const bound = tools.length > 0 ? model.bindTools!(tools) : model;
-  const state = new StateSchema({ messages: MessagesValue, ...memoryStateFields });
+  const state = states[build.state ?? "StateSchema"] as typeof states.StateSchema;
   const chat: typeof state.Node = async ({ messages, mnemograph }) => ({
     messages: [await bound.invoke(modelView(messages, mnemograph, injectAs))],
   });
@@ -64,28 +92,31 @@ function withNodes(build: Build) {
   );
 }
 
+/** Of both ends of a turn. */
+const optionsOf = ({ memory, model, tools, checkpointer, state, ...options }: Build) => options;
+
 const builders = {
   withMemory(build: Build) {
-    const { memory, model, tools = [], checkpointer: _, ...options } = build;
-    return withMemory(createAgent({ model, tools }), memory, options).compile(saverOf(build));
+    const { memory, model, tools = [] } = build;
+    const agent = createAgent({ model, tools });
+    return withMemory(agent, memory, optionsOf(build)).compile(saverOf(build));
   },
   nodes: withNodes,
   middleware(build: Build) {
-    const { memory, model, tools = [], checkpointer: _, ...options } = build;
-    return createAgent({
-      model,
-      tools,
-      middleware: [memoryMiddleware(memory, options)],
-      ...saverOf(build),
-    });
+    const { memory, model, tools = [] } = build;
+    const middleware = [memoryMiddleware(memory, optionsOf(build))];
+    return createAgent({ model, tools, middleware, ...saverOf(build) });
   },
   async supervisor(build: Build) {
-    const { checkpointer: _, ...options } = build;
+    const { memory, model, tools = [] } = build;
     const supervisor = await createMemorySupervisor({
+      ...optionsOf(build),
+      memory,
+      model,
+      tools,
       planner: {},
-      executor: { tools: build.tools ?? [] },
+      executor: { tools },
       prompt: "Lead.",
-      ...options,
     });
     return supervisor.compile(saverOf(build));
   },

@@ -16,39 +16,12 @@ describe.each(ways)("a run by %s", (way) => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ["without a scope", { thread_id: "t" }, "SCOPE_REQUIRED"],
-    ["with a blank user", { thread_id: "t", user_id: "  " }, "SCOPE_REQUIRED"],
-    [
-      "with a blank app beside a user",
-      { thread_id: "t", user_id: "ana", app_id: "" },
-      "SCOPE_REQUIRED",
-    ],
     ["without a thread", { user_id: "ana" }, "INVALID_INPUT"],
     ["with a blank thread", { thread_id: " ", user_id: "ana" }, "INVALID_INPUT"],
+    ["of two users", { thread_id: "t", user_id: "ana", userId: "eve" }, "SCOPE_REQUIRED"],
   ])("A run %s is refused before any model call", async (__, configurable, code) => {
     const { model, graph } = await start("thread_id" in configurable ? {} : { checkpointer: null });
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
-    expect(model.calls).toHaveLength(0);
-  });
-
-  it.each<[string, object]>([
-    ["another spelling", { configurable: { userId: "victim" } }],
-    ["context", { context: { userId: "victim" } }],
-    [
-      "a user it says was authenticated",
-      { configurable: { langgraph_auth_user: { identity: "victim" } } },
-    ],
-  ])("A run whose client adds a user by %s is refused before any model call", async (__, added) => {
-    const { model, graph } = await start();
-    const { configurable, ...rest } = added as { configurable?: object };
-    const config = {
-      configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable },
-      ...rest,
-    };
-    await expect(run(graph, config)).rejects.toMatchObject({
-      name: "MemoryError",
-      code: "SCOPE_REQUIRED",
-    });
-    await expect(run(graph, config)).rejects.toThrow(/ambiguous/);
     expect(model.calls).toHaveLength(0);
   });
 

@@ -1,4 +1,3 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
@@ -13,11 +12,13 @@ import {
   newThread,
   recorded,
   rounds,
+  saidIn,
   say,
   summarizing,
   summaryAlone,
   transcript,
 } from "./conversation.js";
+import { agentIn } from "./ways.js";
 
 const database = useTestDatabase();
 const summary = (number: number) => expect.stringContaining(`summary ${number}`);
@@ -26,19 +27,15 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
   for (const round of numbers) await say(graph, `question ${round}`, thread);
 }
 
-it("A turn that is sent twice without a checkpointer is recorded and shown once", async () => {
-  const memory = database.memory();
-  const model = answering();
-  const graph = withMemory(chatAgent(model), memory).compile();
+it("Recent messages stay within summaries.keepRecentTokens", async () => {
+  const config = { summaries: { keepRecentTokens: 700 } };
+  const memory = database.memory({ model: summarizing(), config });
+  const model = new ScriptedChatModel({ replies: () => "word ".repeat(500) });
+  const graph = await agentIn("withMemory", { memory, model });
   const thread = newThread();
-  await converse(graph, thread, 1);
-  const question = () => ({
-    messages: [new HumanMessage({ id: "second", content: "question 2" })],
-  });
-  await graph.invoke(question(), thread);
-  await graph.invoke(question(), thread);
-  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
-  expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
+  await converse(graph, thread, 1, 2, 3, 4, 5);
+  const shown = saidIn(model.calls.at(-1)!.messages).filter(({ type }) => type === "human");
+  expect(lines(shown)).toEqual(["human: question 4", "human: question 5"]);
 });
 
 describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (session) => {
@@ -62,14 +59,14 @@ describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (sessi
 
 describe.each(["full", "bounded"] as const)("time travel in a %s session", (session) => {
   /** A conversation of six turns whose second summary fails, and its checkpoints. */
-  async function conversation() {
+  async function conversation(config = summaryAlone) {
     const summarizer = new ScriptedChatModel({
       replies: (_, index) =>
         index === 1
           ? new Error("overloaded")
           : { structured: { reasoning: "none", summary: `summary ${index === 0 ? 1 : index}` } },
     });
-    const memory = database.memory({ model: summarizer, config: summaryAlone });
+    const memory = database.memory({ model: summarizer, config });
     const { model, graph, thread } = agentWithMemory(memory, { session });
     await converse(graph, thread, 1, 2, 3, 4, 5, 6);
     const history = (await historyOf(graph, thread)).toReversed();
@@ -93,6 +90,18 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
       expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
     },
   );
+
+  it("Time travel shows no recent messages of the branch that was left, nor do later turns", async () => {
+    const { model, graph, thread, at } = await conversation({
+      summaries: { keepRecentMessages: 6 },
+    });
+    await say(graph, "another way", at(undefined, 2));
+    for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);
+    for (const { messages } of model.calls.slice(6)) {
+      expect(lines(messages).join()).not.toMatch(/question [3456]/);
+      expect(lines(messages).join()).toContain("another way");
+    }
+  });
 
   it("Time travel replays a turn with its own messages", async () => {
     const { model, graph, thread, at } = await conversation();

@@ -23,10 +23,12 @@ import {
 const db = useTestDatabase();
 const user = () => ({ scope: { userId: randomUUID() } });
 
+const tooLong = "boat ".repeat(200_000);
 /** Invalid numbers, dates, lists and texts. */
 const numbers = [Number.NaN, Number.POSITIVE_INFINITY, -1, 2 ** 53, 1e300, "7", {}];
 const integers = [...numbers, 1.5, null];
 const counts = [...integers, 0];
+const topKs = [...numbers, 1.5, 0, 201];
 const invalidDates = [Number.NaN, "+010000-01-01T00:00:00Z", "-000001-01-01T00:00:00Z", 8.64e15];
 const dates = [...invalidDates.map((date) => new Date(date)), "9999-99-99", 7];
 const texts = ["a\u0000b", "\uD800", "b\uDC00", 7, {}];
@@ -116,11 +118,31 @@ const refused: Placed[] = [
   ["threads.list", "0.state", ["closed"]],
   ["threads.shown", "0.limit", [0, 1_001]],
   ["threads.shown", "0.before", [-1]],
-  ["query", "0.kinds", [...lists, ["facts"]]],
-  ["query", "0.categories", lists],
+  ["query", "0.query", [tooLong, 7, null]],
+  ["query", "0.topK", topKs],
+  ["query", "0.top_k", topKs],
+  ["query", "0.threshold", [Number.NaN, 2, "0.5"]],
+  ["query", "0.budgetTokens", [...numbers, 1.5, 15]],
+  ["query", "0.return", ["lines"]],
+  ["query", "0.agent", [7]],
+  ["query", "0.kinds", [...lists, [], "fact", ["facts"]]],
+  ["query", "0.categories", [...lists, [], "pets"]],
+  [
+    "query",
+    "0.filters",
+    ["pinned", ["pinned"], { constructor: "x" }, JSON.parse('{"__proto__":"x"}')],
+  ],
+  ["query", "0.filters.pinned", ["yes"]],
+  ["query", "0.filters.category", ["pets"]],
   ["query", "0.filters.agent_id", texts],
   ["query", "0.filters.updated_after", [...dates, "0000-01-01", "0000-01-01T00:00:00Z"]],
   ["query", "0.filters.importance_min", [...numbers, 0]],
+  ["query", "0.filters.importance_max", [6]],
+  ["transcript.search", "0.query", [tooLong, 7, null]],
+  ["transcript.search", "0.topK", topKs],
+  ["transcript.search", "0.threshold", [Number.NaN]],
+  ["recall", "0.query", [7, ["boat"]]],
+  ["recall", "0.mode", ["quiet"]],
   ["promptFor", "0.query", [7, " \n", undefined]],
   ["recall", "0.messageIds", [[7], 7, {}]],
   ["record", "0.saidAt", dates],

@@ -61,11 +61,14 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   });
 }
 
-const sortColumns: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
-  newest: "ref",
-  updated: "updated_at",
-  used: "last_accessed_at",
-  importance: "importance",
+/** The columns of a sort, before `ref`; each sort is the order of an index. */
+const sortColumns: Readonly<Record<MemorySort, readonly string[]>> = {
+  newest: [],
+  oldest: [],
+  updated: ["updated_at"],
+  // An index has the day alone: with the time, each use of a memory would write to it.
+  used: ["accessed_on", "last_accessed_at"],
+  importance: ["importance"],
 };
 
 export const listingSchema = z.strictObject({
@@ -145,7 +148,7 @@ export function findOwned(
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
   const { scope, tenantId, limit = 100, sort = "newest" } = listing;
-  const order = sort === "newest" ? sql`m.ref desc` : sql`${sortColumn(sort)} desc, m.ref desc`;
+  const order = orderOf(sort);
   // By owner, so that the index limits the rows that are read.
   const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
   const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
@@ -177,21 +180,32 @@ export async function countMemories(db: Connection, listing: MemoryCounting): Pr
     select count(*)::int as count
     from (
       select 1 from ${owners} (
-        select 1 from ${db.schema}.memory m where ${isOwned} and ${listed(db, listing)} limit ${mostCounted + 1}
+        -- In the order of an index, which is read until there are enough.
+        select 1 from ${db.schema}.memory m where ${isOwned} and ${listed(db, listing)}
+        order by m.ref desc limit ${mostCounted + 1}
       ) m
       limit ${mostCounted + 1}
     ) m`);
   return row?.count ?? 0;
 }
 
-function sortColumn(sort: MemorySort, row = "m"): Sql {
-  return raw(sort === "oldest" ? `-${row}.ref` : `${row}.${sortColumns[sort]}`);
+const columnsOf = (sort: MemorySort, row: string): readonly string[] =>
+  [...sortColumns[sort], "ref"].map((column) => `${row}.${column}`);
+
+function orderOf(sort: MemorySort): Sql {
+  const direction = sort === "oldest" ? "asc" : "desc";
+  return raw(
+    columnsOf(sort, "m")
+      .map((column) => `${column} ${direction}`)
+      .join(", "),
+  );
 }
 
 function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined): Sql {
   if (sort === "newest" || after === undefined) return isAfter(bookmark(db, after));
-  return sql`(${sortColumn(sort)}, m.ref) < (
-    select ${sortColumn(sort, "b")}, b.ref from ${db.schema}.memory b where b.id = ${uuidOf(after)}::uuid
+  const isBeyond = sort === "oldest" ? sql`>` : sql`<`;
+  return sql`(${raw(columnsOf(sort, "m").join(", "))}) ${isBeyond} (
+    select ${raw(columnsOf(sort, "b").join(", "))} from ${db.schema}.memory b where b.id = ${uuidOf(after)}::uuid
   )`;
 }
 

@@ -1,16 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  Annotation,
-  type BaseCheckpointSaver,
-  MemorySaver,
-  MessagesAnnotation,
-  START,
-  StateGraph,
-} from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../../src/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
 import { type AnyGraph, historyOf, newThread } from "../conversation.js";
 
@@ -46,73 +38,12 @@ function conversation(compiled: unknown, thread: Thread) {
   };
   const now = async (at: object = thread) =>
     textsOf((await graph.getState(own(at))).values.messages);
-  const past = async () =>
-    (await historyOf(graph, thread)).map(({ values, next }) => ({
-      next,
-      said: textsOf(values.messages ?? []),
-    }));
-  return { graph, own, say, endOf, now, past };
+  return { graph, say, endOf, now };
 }
-type Conversation = ReturnType<typeof conversation>;
 
 const rounds = (...texts: string[]) => texts.flatMap((text) => [text, `re: ${text}`]);
 
-/** Forks of every shape, and the messages after each. */
-async function forks({ graph, own, say, endOf, now, past }: Conversation): Promise<unknown[]> {
-  const seen: unknown[] = [];
-  for (const text of ["q0", "q1", "q2", "q3"]) await say(text);
-  seen.push(await say("fork", await endOf("q1")), await now(), await say("next"), await now());
-  seen.push(await say("fork of the fork", await endOf("fork")), await say("and on"), await now());
-  seen.push(await say("beside q2", await endOf("q1")), await say("after that"));
-  // Back to the branch that was left first.
-  seen.push(await say("q3 again", await endOf("q2")), await say("q4"), await now());
-  const [, , question] = (await graph.getState(await endOf("q2"))).values.messages;
-  const edit = new HumanMessage({ id: question.id, content: "edited" });
-  const edited = await graph.updateState(await endOf("q2"), { messages: [edit] });
-  seen.push(await now(edited), await say("after the edit", own(edited)), await say("last"));
-  seen.push(await past());
-  return seen;
-}
-
 describe("a fork from an older checkpoint", () => {
-  it.each(["full", "bounded"] as const)(
-    "A fork continues its own messages and leaves other branches unchanged in a %s session",
-    async (session) => {
-      const memory = database.memory();
-      const build = (checkpointer: BaseCheckpointSaver) =>
-        conversation(
-          withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }),
-          newThread(),
-        );
-      const seen = await forks(build(memory.checkpointer()));
-      expect(seen.slice(0, 4)).toEqual([
-        ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
-        ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
-      ]);
-      expect(seen).toEqual(await forks(build(new MemorySaver())));
-    },
-  );
-
-  it("A fork keeps an edit by hand, even where the same checkpoint is edited twice", async () => {
-    const saver = database.memory().checkpointer();
-    const { graph, own, say, endOf, now } = conversation(
-      echoing().compile({ checkpointer: saver }),
-      newThread(),
-    );
-    for (const text of ["q0", "q1", "q2"]) await say(text);
-    const from = await endOf("q0");
-    const edits = ["one", "two"].map((text) => ({ messages: [new HumanMessage(text)] }));
-    const [one, two] = [
-      await graph.updateState(from, edits[0]),
-      await graph.updateState(from, edits[1]),
-    ];
-    expect(await now(own(one!))).toEqual([...rounds("q0"), "one"]);
-    expect(await now(own(two!))).toEqual([...rounds("q0"), "two"]);
-    expect(await say("on", own(one!))).toEqual([...rounds("q0"), "one", ...rounds("on")]);
-    expect(await say("further")).toEqual([...rounds("q0"), "one", ...rounds("on", "further")]);
-    expect(await now(await endOf("q2"))).toEqual(rounds("q0", "q1", "q2"));
-  });
-
   it("A fork is separate from concurrent forks of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
     const { graph, say, endOf, now } = conversation(
@@ -150,28 +81,5 @@ describe("a fork from an older checkpoint", () => {
       rounds("q0", "q1", "fork", "next", "as before"),
     );
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
-  });
-
-  it("An edit by hand needs the name of its node where several nodes wrote last", async () => {
-    const log = Annotation<string[]>({
-      reducer: (all, more) => [...all, ...more],
-      default: () => [],
-    });
-    const graph = new StateGraph(Annotation.Root({ log }))
-      .addNode("left", () => ({ log: ["left"] }))
-      .addNode("right", () => ({ log: ["right"] }))
-      .addEdge(START, "left")
-      .addEdge(START, "right")
-      .compile({ checkpointer: database.memory().checkpointer() });
-    const thread = { configurable: { thread_id: randomUUID() } };
-    await graph.invoke({ log: ["begun"] }, thread);
-    await expect(graph.updateState(thread, { log: ["by hand"] })).rejects.toThrow(/Ambiguous/);
-    await graph.updateState(thread, { log: ["by hand"] }, "left");
-    expect((await graph.getState(thread)).values.log).toEqual([
-      "begun",
-      "left",
-      "right",
-      "by hand",
-    ]);
   });
 });

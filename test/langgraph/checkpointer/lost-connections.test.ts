@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createMemory } from "../../../src/index.js";
-import { createGate } from "../../../src/testing/index.js";
 import { silentLogger } from "../../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../../support/test-database.js";
 
@@ -55,32 +52,7 @@ async function cutAt<Result>(
   }
 }
 
-const hello = { messages: [new HumanMessage("hello")] };
-
 describe.skipIf(!onServer())("lost connections of the checkpointer (server only)", () => {
-  it("A connection lost during a checkpoint write is replaced, and the turn goes on", async () => {
-    const cut = cuttable();
-    const gate = createGate();
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("chat", async () => {
-        await gate.wait();
-        return { messages: [new AIMessage("hi")] };
-      })
-      .addEdge(START, "chat")
-      .compile({ checkpointer: cut.saver });
-    const thread = { configurable: { thread_id: randomUUID() } };
-    const turn = { begun: Promise.resolve({ messages: [] as BaseMessage[] }) };
-    await cutAt(cut, { table: "checkpoint_blobs", times: 2 }, async () => {
-      turn.begun = graph.invoke(hello, thread);
-      turn.begun.catch(() => {});
-      await expect.poll(() => gate.waiting).toBe(1);
-    });
-    gate.open();
-    expect((await turn.begun).messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
-    expect((await graph.getState(thread)).values.messages).toHaveLength(2);
-    expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
-  });
-
   it("A lost connection is replaced for every call of the checkpointer, and writes are stored once", async () => {
     const cut = cuttable();
     const { saver } = cut;

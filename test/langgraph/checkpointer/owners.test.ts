@@ -47,12 +47,16 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     await say(graph, "hello", ids("ana", thread));
     for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })])
       await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
-    await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({
-      code: "THREAD_FORBIDDEN",
+    const message = (id: string, content: string) => ({
+      messages: [new HumanMessage({ id, content })],
     });
+    // One of them with the id of the owner's next message.
+    for (const id of ["a\u0000", `${thread}-2`])
+      await expect(graph.invoke(message(id, evil), ids("eve", thread))).rejects.toMatchObject({
+        code: "THREAD_FORBIDDEN",
+      });
     await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
-    const { messages } = await say(graph, "and now?", ids("ana", thread));
+    const { messages } = await graph.invoke(message(`${thread}-2`, "and now?"), ids("ana", thread));
     expect(lines(messages)).not.toContain(`human: ${evil}`);
     expect(lines(messages).filter((line) => line.startsWith("human"))).toContain("human: and now?");
     expect(shownTo(model)).not.toContain(evil);
@@ -88,20 +92,6 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
       expect(await everything()).not.toContain(evil);
     },
   );
-
-  it("A refused message does not replace the owner's message of the same id", async () => {
-    const { model, graph } = await start(way, options);
-    const thread = randomUUID();
-    await say(graph, "hello", ids("ana", thread));
-    const input = (content: string) => ({
-      messages: [new HumanMessage({ id: `${thread}-2`, content })],
-    });
-    await expect(graph.invoke(input(evil), ids("eve", thread))).rejects.toThrow();
-    expect(lines((await graph.invoke(input("my second"), ids("ana", thread))).messages)).toContain(
-      "human: my second",
-    );
-    expect(shownTo(model)).not.toContain(evil);
-  });
 });
 
 describe("memory.checkpointer()", () => {
@@ -216,29 +206,4 @@ describe("memory.checkpointer()", () => {
       ]);
     },
   );
-
-  it("The checkpointer writes nothing for a user who is forgotten during the run", async () => {
-    const memory = database.memory();
-    const model = new ScriptedChatModel({
-      replies: async (messages) => {
-        if (messages.at(-1)?.text === "slow") await memory.forget({ scope: { userId: "gone" } });
-        return "answer";
-      },
-    });
-    const graph = withMemory(chatAgent(model), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = randomUUID();
-    await say(graph, "my secret", ids("gone", thread));
-    await expect(say(graph, "slow", ids("gone", thread))).rejects.toMatchObject({
-      code: "THREAD_FORBIDDEN",
-    });
-    const { rows } = await database.pool.query(
-      `select thread_id from "${database.schema}".checkpoints where thread_id = $1
-       union select thread_id from "${database.schema}".checkpoint_blobs where thread_id = $1
-       union select thread_id from "${database.schema}".checkpoint_writes where thread_id = $1`,
-      [thread],
-    );
-    expect(rows).toEqual([]);
-  });
 });
