@@ -55,6 +55,7 @@ import { bulletsOf, hitsWithinBudget } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
+import { settingsInUse } from "./settings-in-use.js";
 import { vectorRows } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
@@ -100,8 +101,7 @@ function assembleMemory(
   const bulk = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.spans);
   // What it does in the background.
-  const jobs = options.jobs ?? "background";
-  const maintenance: Maintenance = createMaintenance(runtime, observe, jobs);
+  const maintenance: Maintenance = createMaintenance(runtime, observe, options.jobs);
   const { runner } = maintenance;
   const endLevels = watchLevels(runtime);
   const startNote: StartNote =
@@ -157,6 +157,7 @@ function assembleMemory(
       exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
     import: (input) => importLines(bulk, input),
     policy: config.policy,
+    settings: () => settingsInUse(options, config.settings),
     databaseStatus: db.status,
     [internalApiKey]: createInternalApi(runtime, defaultScope),
     close: once(async () => {

@@ -85,6 +85,7 @@ export type { MemoryQuery } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.rule.js";
 export type { Reranker } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+export type { SettingInUse } from "./settings-in-use.js";
 export type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 export type { Summary } from "./summaries/summaries-api.js";
 export type { Redact } from "./text/redactor.js";

@@ -28,6 +28,7 @@ import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
+import type { SettingInUse } from "./settings-in-use.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
@@ -299,6 +300,16 @@ export interface Memory {
   import(input: ImportInput): Promise<Imported>;
   /** The categories, and which agents may read them. */
   readonly policy: CategoryPolicy;
+  /**
+   * The settings in use, group by group, each with its default. A secret, a connection, a function
+   * or an object of yours is only "given". For operators.
+   * @example
+   * ```ts
+   * for (const { group, name, value, changed } of memory.settings())
+   *   if (changed) console.log(group, name, value);
+   * ```
+   */
+  settings(): SettingInUse[];
   /**
    * Whether the database answered this memory's last statements; sends none. For health checks.
    * @example

@@ -140,6 +140,8 @@ export function resolveConfig(
   const preset = presetConstants(groups.preset, context);
   return {
     ...groups,
+    /** As they were given, with defaults for the others. */
+    settings: parsed.data,
     context,
     summaries: { ...upkeep, ...summaryConstants, ...preset.summaries, ...changed.summaries },
     insights: { ...groups.insights, ...insightConstants, ...changed.insights },

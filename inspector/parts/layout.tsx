@@ -55,6 +55,29 @@ export function Rows<Row>({
   return <ol class={kind}>{rows.map(children)}</ol>;
 }
 
+/** Names with what is said of each; without those of which nothing is. */
+export function Facts({
+  rows,
+  kind = "facts",
+}: {
+  rows: readonly (readonly [name: string, value: ComponentChildren])[];
+  kind?: string;
+}) {
+  return (
+    <dl class={kind}>
+      {rows.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
 /** Figures side by side, each with its name and a word about it. */
 export function Tiles({
   tiles,

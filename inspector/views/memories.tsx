@@ -1,12 +1,13 @@
 import type { Memory } from "../api-types.js";
 import { Choosable } from "../parts/actions.js";
+import { ChangeButtons } from "../parts/ask-first.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
 import { MemoryLink, Page } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { count, Marked, noWords, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
-import { actionsOf } from "./memory-actions.js";
+import { actionsOf, writingFor } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
 
 const kinds = ["fact", "episode", "note", "insight", "procedure"];
@@ -22,11 +23,11 @@ const lineCharacters = 400;
 
 /** What is known, by category; what is ticked is decided together. */
 export function Memories() {
-  const { params } = useHere();
+  const { params, owner, isOperator } = useHere();
   const first = Number(params.row ?? 1);
   const listed = useQuery((ask) => readPage(params, ask), [params]);
   return (
-    <Page title="Memories">
+    <Page title="Memories" beside={isOperator && <ChangeButtons changes={[writingFor(owner)]} />}>
       <Filters search={{ name: "words", label: "Search memories" }}>
         <Field label="Category" name="category" />
         <Field label="Key" name="key" />

@@ -3,7 +3,7 @@ import type { Memory, Path } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequest } from "../parts/forget-requests.js";
-import { type Params, paramsOf, useHere } from "../place.js";
+import { go, type Params, paramsOf, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
   ids: { id },
@@ -86,3 +86,37 @@ function editsOf(memory: Memory, owner: Params): Change[] {
     },
   ];
 }
+
+/** Why a memory was not written, by the outcome. */
+const refusals: Readonly<Record<string, string>> = {
+  rejected: "This cannot be a memory.",
+  kept: "The value of this key has more weight. Edit that memory, if this is right.",
+  proposed: "This needs the user's consent or a second signal. Decide the request under Waiting.",
+  refused: "The user refused this a short time ago.",
+};
+
+/** A memory that an operator writes by hand; then the page shows it. */
+export const writingFor = (owner: Params): Change => ({
+  title: "Write a memory",
+  does: "Write",
+  opens: "Write a memory",
+  fields: {
+    user: { label: "User", value: owner.user ?? "" },
+    app: { label: "App", value: owner.app ?? "" },
+    category: { label: "Category", value: "knowledge" },
+    key: { label: "Key", value: "" },
+    value: { label: "Value", value: "" },
+    text: { label: "Text", value: "", long: true },
+  },
+  async act(reason, { user = "", app = "", category, key, value, text }) {
+    const target = { ...owner, user, app };
+    const memory = { text, category, key: key || undefined, value: value || undefined };
+    const body = { memories: [memory], reason };
+    const { outcomes } = await ask("/memories", { method: "post", owner: target, body });
+    const { outcome = "rejected", message, id, further } = outcomes[0] ?? {};
+    const refusal = message ?? refusals[outcome];
+    if (refusal) throw new Error(refusal);
+    // A long text becomes several memories.
+    go(further ? "memories" : "memory", { ...target, id: id ?? "" });
+  },
+});

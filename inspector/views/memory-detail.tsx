@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, orNull } from "../api.js";
 import type { HistoryEntry, Memory, Source } from "../api-types.js";
-import { Card, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
+import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, paramsOf, useHere } from "../place.js";
@@ -47,7 +47,7 @@ export function MemoryDetail() {
                 <AuditTrail memory={memory} events={events} />
               </div>
               <div>
-                <Facts memory={memory} />
+                <FactsOf memory={memory} />
                 {isOperator && <ShownTo id={id} />}
               </div>
             </div>
@@ -84,7 +84,7 @@ async function readMemory(id: string, ask: Ask) {
 
 /** A memory as an entry of its history has it. */
 const memoryIn = (state: unknown) =>
-  (state ?? {}) as Partial<Memory> & { readonly evidence?: unknown };
+  (state ?? {}) as Partial<Memory> & Partial<Record<"evidence" | "reason", unknown>>;
 
 /** Values that an edit took back, as the slot would show them. */
 function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotValue[] {
@@ -98,18 +98,20 @@ function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotVal
   return refuted.reverse();
 }
 
-/** The change that gave a memory its words on somebody's word alone, without a quote. */
-function editOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
-  const latest = events.find(({ old: was, new: is }) => {
+/** The entry that gave a memory its words on somebody's word alone, without a quote. */
+function wordOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
+  const latest = events.find(({ event, old: was, new: is }) => {
     const [before, after] = [memoryIn(was).text, memoryIn(is).text];
+    if (event === "ADD") return memoryIn(is).reason !== undefined;
     return before !== undefined && after !== undefined && before !== after;
   });
   const now = memoryIn(latest?.new);
-  const isByHand = latest?.event === "UPDATE" && now.source === undefined && !now.evidence;
-  return isByHand && now.text === memory.text ? latest : undefined;
+  const isByHand = ["ADD", "UPDATE"].includes(latest?.event ?? "");
+  if (!isByHand || now.source || now.evidence) return undefined;
+  return now.text === memory.text ? latest : undefined;
 }
 
-function Facts({ memory }: { memory: Memory }) {
+function FactsOf({ memory }: { memory: Memory }) {
   const { key, state, supersededBy, metadata } = memory;
   const when = (at: string | null) => at !== null && <When at={at} />;
   const words = (text: string | null) => text && <Words text={text} />;
@@ -137,19 +139,7 @@ function Facts({ memory }: { memory: Memory }) {
     ),
     Id: <code>{memory.id}</code>,
   };
-  return (
-    <dl class="facts card">
-      {Object.entries(rows).map(
-        ([name, value]) =>
-          value && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
+  return <Facts kind="facts card" rows={Object.entries(rows)} />;
 }
 
 /** The turns whose prompts it came into. */
@@ -205,22 +195,22 @@ async function readLinks(memory: Memory, ask: Ask) {
 /** What a memory rests on, and what was concluded from it. */
 function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryEntry[] }) {
   const { id, source } = memory;
-  const edit = editOf(memory, events);
+  const word = wordOf(memory, events);
   const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
     <Card title="Rests on">
-      {edit && (
+      {word && (
         <p>
-          The word of <bdi>{edit.actor ?? "somebody"}</bdi>, <When at={edit.at} />
+          The word of <bdi>{word.actor ?? "somebody"}</bdi>, <When at={word.at} />
         </p>
       )}
-      {edit && source && <h3>Before, refuted</h3>}
+      {word && source && <h3>Before, refuted</h3>}
       {source && <Quotation source={source} />}
       <QueryResult query={links}>
         {({ ground, drawn }) => (
           <>
             <Links memories={ground} />
-            {!source && !edit && ground.length === 0 && (
+            {!source && !word && ground.length === 0 && (
               <p class="note">No links: it was written by itself.</p>
             )}
             {drawn.length > 0 && <h3>Insights that rest on it</h3>}

@@ -6,6 +6,7 @@ import { Forgotten } from "./forgotten.js";
 import { Memories } from "./memories.js";
 import { MemoryDetail } from "./memory-detail.js";
 import { Overview } from "./overview.js";
+import { Settings } from "./settings.js";
 import { TestRetrieval } from "./test-retrieval.js";
 import { ThreadView } from "./thread.js";
 import { Threads } from "./threads.js";
@@ -36,6 +37,7 @@ export const views: Readonly<Record<string, View>> = {
   changes: { name: "Changes", needsOwner: true, show: ChangesView },
   forgotten: { name: "Forgotten", operators: true, show: Forgotten },
   erase: { name: "Export & delete", needsOwner: true, show: ExportAndDelete },
+  settings: { name: "Settings", operators: true, show: Settings },
 };
 
 /** The view whose tab is marked where a view is shown. */

@@ -33,6 +33,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   reembed: "all",
   import: "itself",
   policy: "data",
+  settings: "itself",
   databaseStatus: "itself",
   [internalApiKey]: {
     defaultScope: "itself",

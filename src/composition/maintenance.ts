@@ -82,7 +82,7 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
 export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
-  jobs: "background" | "inline" | QueueOption,
+  jobs: "background" | "inline" | QueueOption = "background",
 ) {
   const { logger, hasModel, modelHere } = runtime;
   const db = runtime.db.background();

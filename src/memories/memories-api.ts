@@ -54,6 +54,8 @@ const writer = {
    * @default none: your code decides, without limits
    */
   messageId: storableText.max(1_000).optional(),
+  /** Why, in at most 2,000 characters, for the audit trail. @default none */
+  reason: storableText.max(2_000).optional(),
 };
 
 /** A reader may pass what a writer does. */
@@ -83,8 +85,6 @@ const changeSchema = memorySchema.extend({
    * @default your code's; with `messageId` a model's, or the user's if they share words with `quote`
    */
   origin: z.enum(memoryOrigins).optional(),
-  /** Why, in at most 2,000 characters, for the audit trail. @default none */
-  reason: storableText.max(2_000).optional(),
 });
 const updateSchema = changeSchema.extend(changeFields);
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
@@ -249,7 +249,9 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const parts = await Promise.all(
         memories.map((draft) => (anyLength ? splitDraft(deps.redactor, draft) : [draft])),
       );
-      const origin = { actor, step: "api", consent, threadId, call, messageHash } as const;
+      const { reason } = await deps.redactor.json({ reason: writer.reason });
+      const by = { actor, reason, consent, threadId, call, messageHash };
+      const origin = { ...by, step: "api" } as const;
       const drafts = parts.flat();
       const grounds = drafts.map(() => ({ stated: true }));
       const outcomes = await writeMemories(deps, { scope, drafts, grounds, origin, anyLength });

@@ -106,6 +106,7 @@ export const memoryOperations = {
     input: z.strictObject({
       memories: z.array(draft).min(1).max(5_000),
       ...consent,
+      ...reasonField,
       threadId: z.string().optional(),
     }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),

@@ -109,6 +109,12 @@ const job = z.strictObject({
   ),
 });
 
+const setting = z.strictObject({
+  ...each(z.string(), "group", "name"),
+  ...each(z.unknown(), "value", "default"),
+  changed: z.boolean(),
+});
+
 export const serviceOperations = {
   stats: operation("get", "/stats", "listed", {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
@@ -187,6 +193,12 @@ export const serviceOperations = {
     input: z.strictObject({ id: z.string() }),
     answer: z.strictObject({ retried: z.number() }),
     call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
+  }),
+  settings: operation("get", "/settings", "everything", {
+    does: "The settings in use, by group; of secrets, connections and functions only that they are given",
+    input: z.strictObject({}),
+    answer: z.strictObject({ settings: z.array(setting) }),
+    call: async ({ memory }) => ({ settings: memory.settings() }),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",

@@ -19,7 +19,7 @@ const scope = sampleScope;
 const calls = Object.entries(sampleCalls);
 
 /** Calls without named arguments. */
-const polls = ["databaseStatus", "energyConsumedSinceLastPoll"];
+const polls = ["databaseStatus", "energyConsumedSinceLastPoll", "settings"];
 const withoutArguments = ["setup", "graphs", "idle", "close", "checkpointer", ...polls];
 
 const model = new ScriptedChatModel({ replies: [] });
@@ -129,7 +129,7 @@ describe("calls of a memory", () => {
     [
       "memories.add",
       [{ text: "x" }, { scope }],
-      'unknown key "text" (known: scope, actor, consent, threadId, messageId, memories)',
+      'unknown key "text" (known: scope, actor, consent, threadId, messageId, reason, memories)',
     ],
     ["memories.list", [{ scope: undefined }], "leave it out where all scopes are meant"],
     [

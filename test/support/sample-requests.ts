@@ -114,6 +114,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   countMemories: () => ({ contains: "tea" }),
   listJobs: () => ({ state: "failed" }),
   retryJob: () => ({ id: "given-up-0" }),
+  settings: () => ({}),
   upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
   import: () => ({}),

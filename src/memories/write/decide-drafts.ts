@@ -69,18 +69,18 @@ export function decideDrafts(context: WriteContext, batch: readonly FoundStateme
   return { outcomes, set: joinChanges(sets) };
 }
 
-/** `set` with the conversation that it comes from, in its changes and events. */
+/** `set` with the conversation and the reason that it comes from, in its changes and events. */
 function placedIn(
   origin: WriteOrigin,
   statement: Statement,
   { changes = [], events = [], ...set }: Partial<ChangeSet>,
 ): Partial<ChangeSet> {
-  const { messageHash } = origin;
+  const { reason, messageHash } = origin;
   const place = sourcePlace(origin, statement);
   return {
     ...set,
     changes: changes.map((change) => {
-      return { ...change, ...place, new: { ...(change.new as object), messageHash } };
+      return { ...change, ...place, new: { reason, ...(change.new as object), messageHash } };
     }),
     events: events.map((event) => ({ ...event, ...place })),
   };

@@ -67,6 +67,8 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** Digest of the user's message that a tool answers: see `requireBudget`. @default no limits */
   readonly messageHash?: string | undefined;
+  /** Why, redacted, for the audit trail. @default none */
+  readonly reason?: string | undefined;
   /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
 }
