@@ -11,10 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # What depends on LangGraph's inside. The rest of test/langgraph depends on the database.
 tests=(
-  with-memory-visible with-memory-state with-memory-messages with-memory-interrupt with-memory-types
-  with-memory-identity with-memory-agents memory-middleware hand-built-states default-scope recalled-in-checkpoints
-  create-memory-supervisor checkpointer/owners checkpointer/conformance checkpointer/delta-channels
-  checkpointer/failed-writes checkpointer/crossed-reads ways
+  with-memory-visible with-memory-state with-memory-messages with-memory-agents memory-middleware hand-built-states
+  run-identity recalled-in-checkpoints create-memory-supervisor checkpointer/owners checkpointer/checkpointer
+  checkpointer/delta-channels checkpointer/lost-connections checkpointer/crossed-reads ways
 )
 has_files=false
 for argument in "$@"; do [[ $argument == -* ]] || has_files=true; done

@@ -50,7 +50,7 @@ import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
-import { parseScope, parseScoped, type Scope, scopeField, type ThreadRef } from "./scope/scope.js";
+import { parseScope, requiredScope, type Scope, type ThreadRef } from "./scope/scope.js";
 import { bulletsOf, hitsWithinBudget } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
@@ -154,7 +154,7 @@ function assembleMemory(
     forget: (input) => forget({ db: db.patient, receipts: config.receipts }, input),
     erasures: createErasuresApi({ ...runtime, db: db.patient }),
     export: (input) =>
-      exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
+      exportLines(db.patient, parseInput(exportSchema, input, "export").scope, clock),
     import: (input) => importLines(bulk, input),
     policy: config.policy,
     settings: () => settingsInUse(options, config.settings),
@@ -169,7 +169,7 @@ function assembleMemory(
   return isIsolated ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
 }
 
-const exportSchema = z.strictObject({ scope: scopeField });
+const exportSchema = z.strictObject({ scope: requiredScope });
 
 /** Starts the note of an ended conversation; null where conversations leave none. */
 type StartNote = ((ref: ThreadRef, scope: Scope) => Promise<void>) | null;

@@ -127,6 +127,22 @@ export class MemoryError extends Error {
   }
 }
 
+/**
+ * The cause of `MODEL_OUTPUT_INVALID`. The output is not in the message: logs must not contain texts
+ * of users and models.
+ */
+export class UnusableOutput extends Error {
+  readonly output: string;
+  /** Whether the model refused, or a filter stopped it. Asked again, it would again. */
+  readonly isRefusal: boolean;
+
+  constructor(output: string, isRefusal = false) {
+    super("The model's output cannot be used.");
+    this.output = output;
+    this.isRefusal = isRefusal;
+  }
+}
+
 /** The message of any thrown value. It may quote anything. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -68,6 +68,14 @@ export const defaultLogger: Logger = {
   error: toStderr,
 };
 
+/** How often each outcome occurs, as a field of a log line and in words: "2 created, 1 merged". */
+export function tally(names: readonly string[]) {
+  const outcomes: Record<string, number> = {};
+  for (const name of names) outcomes[name] = (outcomes[name] ?? 0) + 1;
+  const counts = Object.entries(outcomes).map(([name, count]) => `${count} ${name}`);
+  return { outcomes, inWords: counts.join(", ") };
+}
+
 /** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
 const maxLogCharacters = 1_000;
 const maxErrorCharacters = 500;

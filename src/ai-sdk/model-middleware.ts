@@ -8,13 +8,8 @@ import {
 import { identityKeys } from "../langgraph/run/run-identity.js";
 import { memoryQueryTool } from "../langgraph/tools/memory-query-tool.js";
 import type { Memory } from "../memory.js";
-import {
-  parseAddressed,
-  type Scope,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-} from "../scope/scope.js";
+import { requiredScope, requiredThread, type Scope, type ThreadAddress } from "../scope/scope.js";
+import { parseInput } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { withAdvice } from "../turns/explain-refusal.js";
 import type { Recalled } from "../turns/recalled.js";
@@ -35,8 +30,8 @@ import {
 const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, minTrust: true, memoryMode: true, injectAs: true })
   .extend({
-    scope: scopeField,
-    threadId: threadField,
+    scope: requiredScope,
+    threadId: requiredThread,
     timeZone: timeZoneField.optional(),
     sends: sendsSchema.default("last"),
   });
@@ -88,7 +83,7 @@ export function memoryModelMiddleware(
     timeZone,
     sends,
     ...address
-  } = parseAddressed(optionsSchema, options, "options");
+  } = parseInput(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
   const calls = new WeakMap<object, { readonly placed: readonly Placed[]; readonly turn: Turn }>();
   let latest: Turn | undefined;

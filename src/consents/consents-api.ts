@@ -10,9 +10,9 @@ import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { isSharedBy, listed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { isSharedBy, listed, requiredScope, type Scope } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
-import { revisionNumber, storableText } from "../text/parse-input.js";
+import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import {
   type ConsentListing,
   consentListing,
@@ -81,7 +81,7 @@ export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
 }
 
 const decisionSchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   id: z.string(),
   /** "later" postpones the request for a day. */
   decision: z.enum(["approve", "refuse", "later"]),
@@ -113,15 +113,13 @@ const decisionSchema = z.strictObject({
   ifRevision: revisionNumber.optional(),
 });
 
-export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
-  readonly scope: Scope;
-}
+export interface ConsentDecision extends z.input<typeof decisionSchema> {}
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /** See `ConsentsApi.decide`. An app's request stores no words of a user. */
 async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
-  const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
+  const { scope, ...parsed } = parseInput(decisionSchema, input, "decision");
   const { id, value, text, reason } = parsed;
   const words = await deps.redactor.json({ value, text, reason });
   const evidence = parsed.evidence && (await deps.redactor.json(parsed.evidence));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { haveSameFigures } from "../text/figures.js";
@@ -17,6 +18,11 @@ export interface StoredPair {
   readonly second: StoredMemory;
   readonly similarity: number;
 }
+
+type Named<Key> = { readonly first: Key; readonly second: Key };
+
+export const refsOf = (pairs: readonly Named<Pick<StoredMemory, "ref">>[]): Named<number>[] =>
+  pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
 
 interface PairRules {
   readonly policy: CategoryPolicy;
@@ -76,7 +82,7 @@ export function mayBeOne(
     isCompared(first) &&
     isCompared(second) &&
     first.kind === second.kind &&
-    ownerAndApp(first) === ownerAndApp(second) &&
+    isDeepStrictEqual(first.scope, second.scope) &&
     haveSameReaders(first.category, second.category, policy) &&
     haveSlotFamily(first, second) &&
     (first.actorId === null || second.actorId === null || first.actorId === second.actorId)
@@ -98,10 +104,6 @@ export function mayMerge(first: StoredMemory, second: StoredMemory): boolean {
  */
 function isCompared({ kind, state }: StoredMemory): boolean {
   return state === "active" && (kind === "fact" || kind === "insight");
-}
-
-function ownerAndApp({ scope: { tenantId, userId, appId } }: StoredMemory): string {
-  return JSON.stringify([tenantId, userId, appId]);
 }
 
 /** No agent may lose access by a merge. */

@@ -4,7 +4,7 @@ import { type Claim, deferWork, findOwnerWork, type NoWork, skipWork } from "../
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { spentToday } from "../usage/usage-statements.js";
-import type { StoredPair } from "./choose-pairs.rule.js";
+import { refsOf, type StoredPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { findPairs, findStored } from "./find-pairs.js";
 import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
@@ -80,8 +80,7 @@ async function findUnchanged(
   ownerRef: OwnerRef,
   pairs: ConsolidationProgress["pairs"],
 ): Promise<VotedPair[]> {
-  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
-  const stored = await findStored(db, ownerRef, refs);
+  const stored = await findStored(db, ownerRef, refsOf(pairs));
   const unchanged: VotedPair[] = [];
   for (const pair of pairs) {
     const [first, second] = [stored.get(pair.first.ref), stored.get(pair.second.ref)];

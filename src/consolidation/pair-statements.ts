@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { fingerprintOf, type StoredPair } from "./choose-pairs.rule.js";
+import { fingerprintOf, refsOf, type StoredPair } from "./choose-pairs.rule.js";
 import { fingerprintsForMs } from "./consolidation-options.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
@@ -10,13 +10,12 @@ export async function findLinked(
   db: Connection,
   pairs: readonly StoredPair[],
 ): Promise<readonly boolean[]> {
-  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
   const rows = await db.query<{ linked: boolean }>(sql`
     select exists (
       select from ${db.schema}.relation r
       where (r.from_ref = i.first and r.to_ref = i.second) or (r.from_ref = i.second and r.to_ref = i.first)
     ) as linked
-    from rows from (json_to_recordset(${JSON.stringify(refs)}::json) as (first bigint, second bigint))
+    from rows from (json_to_recordset(${JSON.stringify(refsOf(pairs))}::json) as (first bigint, second bigint))
       with ordinality i (first, second, place)
     order by i.place`);
   return rows.map(({ linked }) => linked);

@@ -1,12 +1,13 @@
 import sql from "sql-template-tag";
 import type { Taken } from "../jobs/work-definition.js";
 import { completeWork } from "../jobs/work-table.js";
+import { tally } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
-import type { StoredMemory } from "./choose-pairs.rule.js";
+import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -63,8 +64,7 @@ async function decideEffects(
   { ownerRef }: ConsolidationWork,
   { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
 ): Promise<SettledPair[]> {
-  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
-  const stored = await findStored(tx, ownerRef, refs);
+  const stored = await findStored(tx, ownerRef, refsOf(pairs));
   const linked = await findLinked(tx, pairs);
   const judged = pairs.map((pair, at) => {
     return { ...pair, vote: verdictOf(pair.votes), linked: linked[at] === true };
@@ -113,11 +113,9 @@ function logSettled(
   { logger }: Pick<ConsolidationRuntime, "logger">,
   settled: readonly SettledPair[],
 ): void {
-  const outcomes: Record<string, number> = {};
-  for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
-  const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
+  const { outcomes, inWords } = tally(settled.map(({ effect }) => effect.action));
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
-  logger.info(`${settled.length} pairs of memories were compared: ${summary.join(", ")}`, {
+  logger.info(`${settled.length} pairs of memories were compared: ${inWords}`, {
     step: "consolidation",
     outcomes,
     memoryIds,

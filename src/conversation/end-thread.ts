@@ -5,15 +5,14 @@ import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import {
   type AppScope,
-  parseAddressed,
-  scopeField,
+  requiredScope,
+  requiredThread,
   type ThreadAddress,
   type ThreadRef,
-  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { isOwnThread, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
-import { storableText } from "../text/parse-input.js";
+import { parseInput, storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
@@ -35,8 +34,8 @@ const mostReasonCharacters = 300;
 const closingMs = 600_000;
 
 const endSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   reason: storableText.optional(),
   /**
@@ -46,9 +45,7 @@ const endSchema = z.strictObject({
   afterTurn: z.boolean().default(false),
 });
 
-export interface EndThread
-  extends ThreadAddress,
-    Omit<z.input<typeof endSchema>, keyof ThreadAddress> {}
+export interface EndThread extends z.input<typeof endSchema> {}
 
 /**
  * Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due.
@@ -58,7 +55,7 @@ export async function endThread(
   input: EndThread,
   leavesNote: boolean,
 ): Promise<ThreadEnding> {
-  const { scope, threadId, afterTurn, ...end } = parseAddressed(
+  const { scope, threadId, afterTurn, ...end } = parseInput(
     endSchema,
     input,
     "end of a conversation",

@@ -1,16 +1,10 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseAddressed,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
-import { pageRowsField } from "../text/parse-input.js";
+import { pageRowsField, parseInput } from "../text/parse-input.js";
 
 export interface ThreadMessage {
   /** Position in the thread, from 0. */
@@ -31,8 +25,8 @@ export interface ThreadMessage {
 const seq = z.int().min(-1).max(2_147_483_647);
 const listSchema = z
   .strictObject({
-    scope: scopeField,
-    threadId: threadField,
+    scope: requiredScope,
+    threadId: requiredThread,
     /** Rows, 1 to 1000. @default 100 */
     limit: pageRowsField,
     /** Only the last ones before this `seq`. @default the last ones of the thread */
@@ -47,16 +41,14 @@ const listSchema = z
     "`before` or `after`, not both",
   );
 
-export interface ListMessages
-  extends ThreadAddress,
-    Omit<z.input<typeof listSchema>, keyof ThreadAddress> {}
+export interface ListMessages extends z.input<typeof listSchema> {}
 
 /**
  * One round trip; empty for an unknown thread.
  * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`
  */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
-  const asked = parseAddressed(listSchema, input, "page of messages");
+  const asked = parseInput(listSchema, input, "page of messages");
   const { scope, threadId, limit, before, after, mostCharacters } = asked;
   const isOwned = isOwnThread(scope);
   const rows = await db.query<ThreadMessage & { readonly owned: boolean }>(sql`

@@ -11,10 +11,9 @@ import { MemoryError } from "../errors.js";
 import type { Runtime } from "../runtime.js";
 import {
   isDelegatedThread,
-  parseAddressed,
-  scopeField,
+  requiredScope,
+  requiredThread,
   type ThreadAddress,
-  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
@@ -23,7 +22,7 @@ import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message
 import { isSubstantive } from "../text/is-substantive.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
-import { nameText, storableDate } from "../text/parse-input.js";
+import { nameText, parseInput, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchedLength, searchTextOf } from "../text/search-text.js";
@@ -124,8 +123,8 @@ export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
 );
 
 const turnSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   /**
    * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the
    * same message: give ids to messages that may be sent again.
@@ -152,9 +151,7 @@ const turnSchema = z.strictObject({
     .optional(),
 });
 
-export interface RecordInput
-  extends ThreadAddress,
-    Omit<z.input<typeof turnSchema>, keyof ThreadAddress> {}
+export interface RecordInput extends z.input<typeof turnSchema> {}
 
 export interface RecordConfig {
   readonly summaries: {
@@ -223,7 +220,7 @@ export async function record(
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
   const { db, config, redactor } = deps;
-  const { messages: given, stateChanges, ...turn } = parseAddressed(turnSchema, input, "turn");
+  const { messages: given, stateChanges, ...turn } = parseInput(turnSchema, input, "turn");
   const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { requiredScope, type Scope } from "../scope/scope.js";
 import {
   type ScopeRow,
   scopeColumns,
@@ -9,7 +9,7 @@ import {
   withinScope,
   withScope,
 } from "../scope/scope-predicates.js";
-import { pageRowsField } from "../text/parse-input.js";
+import { pageRowsField, parseInput } from "../text/parse-input.js";
 import type { ShownPart } from "./shown-turns.js";
 
 /** A turn whose prompt a memory came into; it stays there until the epoch ends. */
@@ -27,15 +27,13 @@ export interface ShownTo {
 }
 
 const shownToSchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   memoryId: z.string(),
   /** Rows, 1 to 1,000. @default 100 */
   limit: pageRowsField,
 });
 
-export interface ListShownTo extends Omit<z.input<typeof shownToSchema>, "scope"> {
-  readonly scope: Scope;
-}
+export interface ListShownTo extends z.input<typeof shownToSchema> {}
 
 /** Only the latest conversations are read: an app may have millions. */
 const maxThreads = 2_000;
@@ -43,7 +41,7 @@ const questionCharacters = 200;
 
 /** Latest first, in the scope's conversations. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export async function listShownTo(db: Connection, input: ListShownTo): Promise<ShownTo[]> {
-  const { scope, memoryId, limit } = parseScoped(shownToSchema, input, "list of turns");
+  const { scope, memoryId, limit } = parseInput(shownToSchema, input, "list of turns");
   const id = uuidOf(memoryId);
   const rows = await db.query<ScopeRow & Omit<ShownTo, "scope">>(sql`
     select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", s.turn, s.seq, s.created_at as at,

@@ -1,15 +1,9 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseAddressed,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs, uuidOf } from "../scope/scope-predicates.js";
-import { pageRowsField, smallCount } from "../text/parse-input.js";
+import { pageRowsField, parseInput, smallCount } from "../text/parse-input.js";
 
 /** Where a memory stands in the block, or in what a turn adds to it. */
 export const blockParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
@@ -145,30 +139,23 @@ export interface ShownTurn {
   readonly firstSeq: number | null;
 }
 
-export interface ListShown extends ThreadAddress {
-  /** Turns, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only turns before this `seq`. */
-  readonly before?: number | undefined;
-}
-
 export const turnsPageSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
+  /** Turns, 1 to 1,000. @default 100 */
   limit: pageRowsField,
+  /** Only turns before this `seq`. */
   before: smallCount.optional(),
 });
+
+export interface ListShown extends z.input<typeof turnsPageSchema> {}
 
 /**
  * One round trip; empty for an unknown thread.
  * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`
  */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
-  const { scope, threadId, limit, before } = parseAddressed(
-    turnsPageSchema,
-    input,
-    "page of turns",
-  );
+  const { scope, threadId, limit, before } = parseInput(turnsPageSchema, input, "page of turns");
   const isOwned = isOwnThread(scope);
   const rows = await db.query<StoredTurn>(sql`
     select ${isOwned} as owned, x.*

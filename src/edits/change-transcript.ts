@@ -11,30 +11,18 @@ import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import {
-  parseAddressed,
-  scopeField,
+  requiredScope,
+  requiredThread,
   type ThreadAddress,
-  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { withFields } from "../text/message-text.js";
-import { nameText, nonBlank, storableText } from "../text/parse-input.js";
+import { nameText, nonBlank, parseInput, storableText } from "../text/parse-input.js";
 import { blankMessage, inTransaction, recordEdits } from "./edited-messages.js";
 import { clearQuotes, purging } from "./purge-resting.js";
 import { settleResting } from "./settle-resting.js";
-
-export interface MessageRemoval extends ThreadAddress {
-  readonly messageId: string;
-  /** Who asked for it, for the audit trail. @default "api" */
-  readonly actor?: string | undefined;
-}
-
-export interface MessageReplacement extends MessageRemoval {
-  /** At most 1,000,000 characters. */
-  readonly text: string;
-}
 
 export interface ChangedTranscript {
   readonly threadId: string;
@@ -54,16 +42,21 @@ type TranscriptRuntime = Runtime<{
 const maxMessageCharacters = 1_000_000;
 
 const messageField = {
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   messageId: nameText.min(1),
+  /** Who asked for it, for the audit trail. @default "api" */
   actor: nameText.default("api"),
 };
 const removeSchema = z.strictObject(messageField);
 const replaceSchema = z.strictObject({
   ...messageField,
+  /** At most 1,000,000 characters. */
   text: storableText.max(maxMessageCharacters).and(nonBlank),
 });
+
+export interface MessageRemoval extends z.input<typeof removeSchema> {}
+export interface MessageReplacement extends z.input<typeof replaceSchema> {}
 
 /**
  * Removes one message from the transcript, and from the thread's checkpoints that
@@ -75,7 +68,7 @@ export async function removeMessage(
   deps: TranscriptRuntime,
   input: MessageRemoval,
 ): Promise<ChangedTranscript> {
-  const { messageId, actor, ...address } = parseAddressed(removeSchema, input, "message to remove");
+  const { messageId, actor, ...address } = parseInput(removeSchema, input, "message to remove");
   const found = await findMessage(deps.db, address, messageId);
   return changeMessage(deps, { ...address, messageId, text: null }, found, async (tx, ownerRef) => {
     const thread = await blankMessage(tx, { ...found, ownerRef, messageId });
@@ -97,7 +90,7 @@ export async function replaceMessage(
   deps: TranscriptRuntime,
   input: MessageReplacement,
 ): Promise<{ readonly changed: ChangedTranscript; readonly due: readonly Job[] }> {
-  const asked = parseAddressed(replaceSchema, input, "replacement");
+  const asked = parseInput(replaceSchema, input, "replacement");
   const { messageId, text: given, actor, ...address } = asked;
   const found = await findMessage(deps.db, address, messageId);
   if (found.role !== "user" && found.role !== "assistant")

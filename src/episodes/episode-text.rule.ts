@@ -1,15 +1,10 @@
 import type { TurnRange } from "../conversation/find-messages.js";
-import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
-import {
-  maxCharacters,
-  trimToLength,
-  writingProblems,
-} from "../memories/write/writing-constraints.rule.js";
+import { modelText } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
-import { headOf, visibleText } from "../text/storable-text.js";
+import { visibleText } from "../text/storable-text.js";
 
 /**
  * The next turns to compress; null if none are due. Every `everyTurns` turns all but the last
@@ -39,25 +34,8 @@ export function episodeRule({
   };
 }
 
-/**
- * Cuts after the last whole sentence, or word, that fits.
- * @throws MemoryError `MODEL_OUTPUT_INVALID` if empty
- */
-export function episodeText(text: string): string {
-  const output = visibleText(text).trim();
-  const trimmed = trimToLength("episode", output) ?? cutAtWord(output, maxCharacters.episode);
-  const [problem] = writingProblems("episode", trimmed);
-  if (problem === undefined) return trimmed;
-  const cause = { output };
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
-    cause,
-  });
-}
-
-function cutAtWord(text: string, most: number): string {
-  const head = headOf(text, most - 1);
-  const end = head.search(/\s\S*$/);
-  return `${end > most / 2 ? head.slice(0, end) : head}…`;
-}
+/** At most two sentences. @throws MemoryError `MODEL_OUTPUT_INVALID` without words */
+export const episodeText = (answer: string): string =>
+  modelText("episode", visibleText(answer).trim());
 
 export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;

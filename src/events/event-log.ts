@@ -1,5 +1,4 @@
 import sql, { join, type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
@@ -42,10 +41,7 @@ export type EventStep = keyof typeof eventNodes;
 
 export const eventSteps = Object.keys(eventNodes) as [EventStep, ...EventStep[]];
 
-export function eventNode(step: EventStep): EventNode {
-  if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
-  throw new MemoryError("INVALID_INPUT", `There is no step "${step}": ${eventSteps.join(", ")}.`);
-}
+export const eventNode = (step: EventStep): EventNode => eventNodes[step];
 
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
@@ -105,10 +101,7 @@ export async function insertEvents(
   const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
   const insertion = eventsInserted(db, events);
   const statement = shown.length > 0 ? withUsedMemories(db, shown, insertion) : insertion;
-  await db.query(statement, {
-    prepare: shown.length < 2,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  });
+  await db.query(statement, { prepare: shown.length < 2, timeoutMs });
 }
 
 /** Inserts without counting used memories; a `where` may follow. */

@@ -1,6 +1,7 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import type { Taken } from "../jobs/work-definition.js";
 import { completeWork } from "../jobs/work-table.js";
+import { tally } from "../logger.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { removeSaid } from "../memories/write/hide-memories.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -76,17 +77,15 @@ function logOutcomes(
   written: readonly WriteOutcome[],
 ): void {
   if (written.length === 0) return;
-  const counts: Record<string, number> = {};
-  for (const { outcome } of written) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  const { outcomes, inWords } = tally(written.map(({ outcome }) => outcome));
   const memoryIds = written.flatMap(({ id }) => (id === null ? [] : [id]));
   const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
-  const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
-  logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${summary.join(", ")}`, {
+  logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${inWords}`, {
     threadId,
     step: "facts",
     startSeq,
     endSeq,
-    outcomes: counts,
+    outcomes,
     memoryIds,
   });
 }
@@ -145,9 +144,9 @@ function draftOfFact(
     importance,
     confidence,
     correction: relation?.relation === "updates" && statedByUser,
-    ...(key !== null && { key }),
-    ...(value !== null && { value }),
-    ...(actor !== null && { actorId: headOf(actor, 1_000) }),
+    key: key ?? undefined,
+    value: value ?? undefined,
+    actorId: actor === null ? undefined : headOf(actor, 1_000),
     agentId: agentId ?? undefined,
     runId: runId ?? undefined,
     role: "user",
@@ -173,7 +172,7 @@ function factEvents(
       ...event,
       status: "skipped" as const,
       detail,
-      ...(category !== null && { category }),
+      category: category ?? undefined,
     })),
     ...kept.map((detail) => ({
       ...event,

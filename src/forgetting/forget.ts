@@ -13,15 +13,8 @@ import {
   hasMemory,
   hasScope,
 } from "../scope/erasure-scope.js";
-import {
-  parseAddressed,
-  parseScoped,
-  type Scope,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-} from "../scope/scope.js";
-import { abortSignal, callback, storableText } from "../text/parse-input.js";
+import { requiredScope, requiredThread, type Scope, type ThreadAddress } from "../scope/scope.js";
+import { abortSignal, callback, parseInput, storableText } from "../text/parse-input.js";
 import {
   type BatchOptions,
   type EraseBatch,
@@ -69,7 +62,7 @@ export interface Forgotten {
 }
 
 const forgetSchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   /** Only count what would go. @default false */
   dryRun: z.boolean().default(false),
   /** Rows per table and transaction, 1 to 10000. @default 500 */
@@ -86,7 +79,7 @@ const eraseSchema = forgetSchema.extend({
 });
 
 const deleteThreadSchema = forgetSchema.extend({
-  threadId: threadField,
+  threadId: requiredThread,
   /**
    * "keep": memories stay without their source and quotes. "remove": they are deleted too.
    * Episodes, which summarize the conversation, are always deleted.
@@ -109,7 +102,7 @@ export async function forget(
   { db, receipts }: { readonly db: Database; readonly receipts: ReceiptsOptions },
   input: ForgetInput,
 ): Promise<Forgotten> {
-  const { scope, actor, ...options } = parseScoped(eraseSchema, input, "forgetting");
+  const { scope, actor, ...options } = parseInput(eraseSchema, input, "forgetting");
   return erase(db, scope, null, options, { actor, idKey: receipts.idKey });
 }
 
@@ -120,7 +113,7 @@ export async function forget(
  * `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
-  const given = parseAddressed(deleteThreadSchema, input, "thread to delete");
+  const given = parseInput(deleteThreadSchema, input, "thread to delete");
   const { scope, threadId, memories, ...options } = given;
   const thread: ErasedThread = { threadId, memories: memories === "remove" ? "all" : "episodes" };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), {

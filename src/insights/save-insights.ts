@@ -62,10 +62,10 @@ function draftOfInsight(insight: ChosenInsight, { recentThreadId }: InsightsWork
     tags,
     importance,
     confidence,
-    ...(category !== null && { category }),
+    category: category ?? undefined,
     metadata: { evidence: evidence.map(({ id }) => id) },
     // An insight of one conversation is deleted with it.
-    ...(threadId !== null && others.length === 0 && { source: { threadId, seqs: [] } }),
+    source: threadId !== null && others.length === 0 ? { threadId, seqs: [] } : undefined,
   };
 }
 

@@ -66,12 +66,13 @@ export function guardedSteps<Found extends LoadedWork, Made extends object>(
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
   };
-  const save = async ({ error, ...state }: State): Promise<Update> => {
-    const { claim, work } = state;
-    if (!claim || !work) return { status: "lost" };
+  // The steps after `load` run only if it found work.
+  type Loaded = State & Taken<Found, Made>;
+  const save = async ({ error, ...taken }: State): Promise<Update> => {
+    const { claim, work } = taken as unknown as Loaded;
     if (error) return settle({ claim, work, failure: error });
     try {
-      const saved = await steps.save({ ...(state as unknown as Made), claim, work });
+      const saved = await steps.save(taken as unknown as Loaded);
       return { ...saved, status: "completed" };
     } catch (cause) {
       return settle({ claim, work, failure: toFailure(cause) });
@@ -81,10 +82,10 @@ export function guardedSteps<Found extends LoadedWork, Made extends object>(
   const between =
     (step: (taken: Taken<Found, Made>, tools: StepTools) => unknown) =>
     async (state: State): Promise<Update> => {
-      const { claim, work, error } = state;
-      if (!claim || !work || error) return {};
+      if (state.error) return {};
+      const taken = state as Loaded;
       try {
-        return (await step({ ...state, claim, work }, toolsOf(claim, work))) as Update;
+        return (await step(taken, toolsOf(taken.claim, taken.work))) as Update;
       } catch (cause) {
         if (isGraphBubbleUp(cause)) throw cause;
         deps.pause.failed(cause);
@@ -92,10 +93,8 @@ export function guardedSteps<Found extends LoadedWork, Made extends object>(
       }
     };
   const follow = async (state: State): Promise<Update> => {
-    const { claim, work } = state;
-    if (!claim || !work) return {};
     try {
-      await steps.follow?.run({ ...state, claim, work });
+      await steps.follow?.run(state as Loaded);
     } catch (error) {
       if (isGraphBubbleUp(error)) throw error;
       deps.logger.error(`${steps.follow?.name} after ${kind} failed: ${errorLine(error)}`);

@@ -1,7 +1,6 @@
-import { MemoryError, type MemoryErrorCode } from "../errors.js";
+import { MemoryError, type MemoryErrorCode, UnusableOutput } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
-import { UnusableOutput } from "../models/model-answer.js";
 import { retryDelayMs } from "../models/model-pause.js";
 import { redactSecrets } from "../text/redact-secrets.js";
 import { storable } from "../text/storable-text.js";

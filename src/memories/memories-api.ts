@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { listed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { revisionNumber, storableText } from "../text/parse-input.js";
+import { listed, requiredScope, type Scope } from "../scope/scope.js";
+import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import {
   approveMemory,
@@ -59,7 +59,7 @@ const writer = {
 };
 
 /** A reader may pass what a writer does. */
-const memorySchema = z.strictObject({ scope: scopeField, id: z.string(), ...writer });
+const memorySchema = z.strictObject({ scope: requiredScope, id: z.string(), ...writer });
 
 /** `prepareDraft` checks the fields. */
 const draftSchema = z.custom<MemoryDraft>(
@@ -67,7 +67,7 @@ const draftSchema = z.custom<MemoryDraft>(
   "is no memory: pass { text, … }",
 );
 const addSchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   ...writer,
   /** One memory or several. */
   memories: z.preprocess((given) => [given].flat(), z.array(draftSchema)),
@@ -234,11 +234,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
   const namesOf = (categories: readonly string[] | undefined) =>
     categories?.map((name) => requireCategory(policy, name).name);
-  const memoryOf = (input: MemoryOfScope) => parseScoped(memorySchema, input, "memory");
-  const changeOf = (input: ChangeMemory): ChangeInput => parseScoped(changeSchema, input, "change");
+  const memoryOf = (input: MemoryOfScope) => parseInput(memorySchema, input, "memory");
+  const changeOf = (input: ChangeMemory): ChangeInput => parseInput(changeSchema, input, "change");
   return {
     async add(input) {
-      const { scope, memories, ...writer } = parseScoped(addSchema, input, "memories");
+      const { scope, memories, ...writer } = parseInput(addSchema, input, "memories");
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
       const { actor, consent, threadId } = writer;
       const messageHash = hashOfMessage(writer);
@@ -274,12 +274,12 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       ),
     async update(input) {
       requireFuture(input?.expiresAt, deps.clock());
-      return updateMemory(deps, parseScoped(updateSchema, input, "change"));
+      return updateMemory(deps, parseInput(updateSchema, input, "change"));
     },
     remove: async (input) => removeMemory(deps, changeOf(input)),
     restore: async (input) => restoreMemory(deps, changeOf(input)),
     approve: async (input) => approveMemory(deps, changeOf(input)),
-    revert: async (input) => revertMemory(deps, parseScoped(revertSchema, input, "change")),
+    revert: async (input) => revertMemory(deps, parseInput(revertSchema, input, "change")),
     async history(input) {
       const { scope, id } = memoryOf(input);
       return listHistory(deps.db, scope, id);

@@ -2,11 +2,11 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { withDeadline } from "../deadline.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, UnusableOutput } from "../errors.js";
 import { errorKind } from "../logger.js";
 import { askForJson } from "./ask-for-json.js";
 import { fitAnswers } from "./fit-answer.js";
-import { answersIn, cutOffError, cutReason, rawText, UnusableOutput } from "./model-answer.js";
+import { answersIn, cutOffError, cutReason, rawText } from "./model-answer.js";
 import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {

@@ -1,19 +1,6 @@
 import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
-import { MemoryError } from "../errors.js";
+import { MemoryError, UnusableOutput } from "../errors.js";
 import { jsonIn } from "./read-json.js";
-
-/** The output is not in the message: logs must not contain texts of users and models. */
-export class UnusableOutput extends Error {
-  readonly output: string;
-  /** Whether the model refused, or a filter stopped it. Asked again, it would again. */
-  readonly isRefusal: boolean;
-
-  constructor(output: string, isRefusal = false) {
-    super("The model's output cannot be used.");
-    this.output = output;
-    this.isRefusal = isRefusal;
-  }
-}
 
 const cutShort =
   /(?:^|_)(?:length)+(?:$|_)|context_?(?:window|length)|max_?(?:\w{1,20}_)?tokens?|tokens?_?limit|(?:max|token)_?length|insufficient_system_resource/i;

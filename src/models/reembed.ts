@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
@@ -18,11 +18,11 @@ type EmbeddedRow = { readonly row: LackingRow; readonly vectors: readonly string
 type SpaceRef = Pick<EmbeddingSpace, "ref">;
 
 export interface VectorRows {
-  readonly count: (db: Connection, space: SpaceRef) => Promise<number>;
-  readonly find: (
-    db: Connection,
-    page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
-  ) => Promise<readonly LackingRow[]>;
+  /** The rows `x` that lack vectors in a space: a `from` and a `where`. */
+  readonly lacking: (db: Connection, space: SpaceRef) => Sql;
+  /** What `toEmbed` reads of them. */
+  readonly columns: Sql;
+  readonly toEmbed: (row: never) => LackingRow;
   /** Stores vectors of rows with unchanged texts; returns their number. Waits for no lock. */
   readonly store: (
     db: Connection,
@@ -31,17 +31,13 @@ export interface VectorRows {
 }
 
 export const memoryVectors: VectorRows = {
-  async count(db, space) {
-    const [row] = await db.query<{ count: number }>(sql`
-      select count(*)::int as count from ${db.schema}.memory m ${lacking(db, space)}`);
-    return row?.count ?? 0;
-  },
-  async find(db, { space, after, limit }) {
-    return db.query<LackingRow>(sql`
-      select m.ref::text as ref, array[m.content] as texts
-      from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
-      order by m.ref limit ${limit}`);
-  },
+  /** A vector is inactive if its memory was hidden and restored without embeddings. */
+  lacking: ({ schema }, space) => sql`${schema}.memory x
+    left join ${schema}.memory_embedding e
+      on e.space_ref = ${space.ref} and e.memory_ref = x.ref and e.active
+    where x.state = 'active' and e.memory_ref is null`,
+  columns: sql`x.ref::text as ref, array[x.content] as texts`,
+  toEmbed: (row: LackingRow) => row,
   // Skips locked memories and owners: waiting could deadlock.
   async store(db, { space, rows }) {
     const { schema } = db;
@@ -73,12 +69,15 @@ export const memoryVectors: VectorRows = {
   },
 };
 
-/** A vector is inactive if its memory was hidden and restored without embeddings. */
-function lacking(db: Connection, space: SpaceRef): Sql {
-  return sql`
-    left join ${db.schema}.memory_embedding e
-      on e.space_ref = ${space.ref} and e.memory_ref = m.ref and e.active
-    where m.state = 'active' and e.memory_ref is null`;
+/** In order, after the row `after`. */
+async function findLacking(
+  db: Connection,
+  { lacking, columns, toEmbed }: VectorRows,
+  { space, after, limit }: { space: SpaceRef; after: string; limit: number },
+): Promise<LackingRow[]> {
+  const rows = await db.query(sql`
+    select ${columns} from ${lacking(db, space)} and x.ref > ${after}::bigint order by x.ref limit ${limit}`);
+  return rows.map((row) => toEmbed(row as never));
 }
 
 interface ReembedProgress {
@@ -141,11 +140,11 @@ export async function reembed(
     const before = embedded;
     const total = embedded + remaining;
     for (const kind of kinds) {
-      let rows = await kind.find(db, { space, after: "0", limit: batchSize });
+      let rows = await findLacking(db, kind, { space, after: "0", limit: batchSize });
       for (let last = rows.at(-1); last; last = rows.at(-1)) {
         embedded += await kind.store(db, { space, rows: await embed(rows) });
         onProgress?.({ done: embedded, total: Math.max(total, embedded) });
-        rows = await kind.find(db, { space, after: last.ref, limit: batchSize });
+        rows = await findLacking(db, kind, { space, after: last.ref, limit: batchSize });
       }
     }
     remaining = await count();
@@ -168,9 +167,9 @@ export async function countLacking(
   space: SpaceRef,
   kinds: readonly VectorRows[],
 ): Promise<number> {
-  let all = 0;
-  for (const kind of kinds) all += await kind.count(db, space);
-  return all;
+  const lacking = kinds.map((kind) => sql`(select count(*) from ${kind.lacking(db, space)})`);
+  const [row] = await db.query<{ all: number }>(sql`select (${join(lacking, " + ")})::int as all`);
+  return row?.all ?? 0;
 }
 
 /** Logs that `reembed` is due, as after a change of the model or its dimensions. */

@@ -15,6 +15,12 @@ import { addNoteSources } from "./save-note.js";
 /** Null: nothing was done, since notes were deleted or changed meanwhile. */
 export type Applied = CompactionDecision["action"] | null;
 
+export interface Compacting {
+  readonly claim: Claim;
+  readonly work: CompactionWork;
+  readonly decision: CompactionDecision;
+}
+
 /**
  * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two
  * processes from removing a note too many.
@@ -22,13 +28,8 @@ export type Applied = CompactionDecision["action"] | null;
  */
 export async function applyCompaction(
   deps: NotesRuntime,
-  input: {
-    readonly claim: Claim;
-    readonly work: CompactionWork;
-    readonly decision: CompactionDecision;
-  },
+  { claim, work, decision }: Compacting,
 ): Promise<Applied> {
-  const { claim, work, decision } = input;
   const { scope, app, doneUntil } = work;
   const { action, target } = decision;
   const isEdit = action === "edit";

@@ -1,12 +1,12 @@
 import { defineWork } from "../jobs/define-work.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
-import { type Claim, LeaseLost } from "../jobs/work-table.js";
+import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import type { Asking } from "../models/call-structured.js";
 import { retryAfterMs } from "../models/provider-error.js";
 import type { Scope } from "../scope/scope.js";
-import { type Applied, applyCompaction } from "./apply-compaction.js";
+import { type Applied, applyCompaction, type Compacting } from "./apply-compaction.js";
 import { askCompaction } from "./ask-compaction.js";
 import { type CompactionDecision, deleteOldest, readDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, loadCompaction } from "./load-compaction.js";
@@ -104,10 +104,7 @@ const compactionFailed = ({ scope }: CompactionWork) =>
   `Memory compaction failed for app ${scope.appId}`;
 
 /** Applies `decision`, or deletes the oldest note on an error that a retry does not cure. */
-async function applyOrDeleteOldest(
-  deps: NotesRuntime,
-  input: { claim: Claim; work: CompactionWork; decision: CompactionDecision },
-): Promise<Applied> {
+async function applyOrDeleteOldest(deps: NotesRuntime, input: Compacting): Promise<Applied> {
   const { work, decision } = input;
   try {
     return await retryOnce(deps.logger, compactionFailed(work), () => applyCompaction(deps, input));

@@ -1,10 +1,5 @@
-import { MemoryError } from "../errors.js";
-import {
-  maxCharacters,
-  trimToLength,
-  writingProblems,
-} from "../memories/write/writing-constraints.rule.js";
-import { clipped, hasWords, headAtWord, onOneLine, visibleText } from "../text/storable-text.js";
+import { modelText } from "../memories/write/writing-constraints.rule.js";
+import { clipped, hasWords, onOneLine, visibleText } from "../text/storable-text.js";
 
 export interface NoteContent {
   readonly text: string;
@@ -28,20 +23,10 @@ export function noteContent({ note, importance, tags }: ProposedNote): NoteConte
   return { text, importance: Math.min(5, Math.max(1, importance)), tags: noteTags(tags) };
 }
 
-/**
- * Cuts after the last whole sentence, or word, that fits; null without words.
- * @throws `MODEL_OUTPUT_INVALID`
- */
+/** Null without words. @throws MemoryError `MODEL_OUTPUT_INVALID` */
 export function noteText(answer: string): string | null {
   const output = onOneLine(visibleText(answer)).trim();
-  if (!hasWords(output)) return null;
-  const text = trimToLength("note", output) ?? `${headAtWord(output, maxCharacters.note - 1)}…`;
-  const [problem] = writingProblems("note", text);
-  if (problem === undefined) return text;
-  const cause = { output };
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's note cannot be kept: ${problem}.`, {
-    cause,
-  });
+  return hasWords(output) ? modelText("note", output) : null;
 }
 
 function noteTags(proposed: readonly string[]): string[] {

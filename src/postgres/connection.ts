@@ -8,7 +8,7 @@ export interface QueryOptions {
    */
   readonly prepare?: boolean;
   /** In milliseconds. @default that of the connection */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface Connection {

@@ -11,8 +11,8 @@ export const windowBits = 26;
 
 const dumpPlaces = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
-/** Dumps by engine version, 40 MB each. */
-const dumps = new Map<string, Blob>();
+/** Dumps by engine version, 40 MB each. In a bundle the version is unknown, and the same. */
+const dumps = new Map<string | undefined, Blob>();
 
 /** The empty database of the build: starting from it takes a fifth of the time. */
 export function emptyDatabase(engineVersion: string | undefined): Blob | undefined {
@@ -29,12 +29,11 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
 }
 
 export function sharedEmptyDatabase(engineVersion: string | undefined): Blob | undefined {
-  if (engineVersion === undefined) return undefined;
   const found = dumps.get(engineVersion) ?? emptyDatabase(engineVersion);
   if (found) dumps.set(engineVersion, found);
   return found;
 }
 
 export function shareEmptyDatabase(engineVersion: string | undefined, dump: Blob): void {
-  if (engineVersion !== undefined) dumps.set(engineVersion, dump);
+  dumps.set(engineVersion, dump);
 }

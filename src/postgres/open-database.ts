@@ -107,7 +107,6 @@ const isInMemory = (place: string) => place === ":memory:" || place.startsWith("
 
 /** Without deadlines: nothing can stop a statement of the embedded database. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
-  const { schemaName, checksSchema, language, clock, isolation } = settings;
   const dataDir = isInMemory(place) ? undefined : resolve(place);
   const onCreate = (otherVersion?: string) => {
     const takes = otherVersion
@@ -116,8 +115,7 @@ function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Da
     logger.warn(`creating an embedded PostgreSQL in ${dataDir ?? "memory"}${takes}`);
   };
   const { pool, close } = openEmbeddedPool({ dataDir, onCreate });
-  const kept = { schemaName, dataDir, checksSchema, language, clock, isolation };
-  return createDatabase(pool, kept, close);
+  return createDatabase(pool, { ...settings, dataDir, statementTimeoutMs: undefined }, close);
 }
 
 function openServer(connectionString: string, settings: OpenSettings, logger: Logger): Database {

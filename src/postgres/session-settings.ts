@@ -63,7 +63,7 @@ export function prepareSession(
           then set_config('plan_cache_mode', 'force_generic_plan', false) end,
         case when current_setting('statement_timeout') = '0' then set_config('statement_timeout', $1, false) end`,
       values: [String(statementTimeoutMs ?? 0)],
-      ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),
+      query_timeout: answerTimeoutMs,
     };
     await client.query(statement).catch(() => {});
     if (answerTimeoutMs === undefined) return;

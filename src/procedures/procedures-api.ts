@@ -13,15 +13,13 @@ import { classified, hashOfMessage, writeMemories } from "../memories/write/writ
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import {
-  parseScoped,
-  parseThreadId,
-  scopeField,
+  requiredScope,
+  requiredThread,
   type ThreadAddress,
-  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
-import { smallCount, storableText } from "../text/parse-input.js";
+import { parseInput, smallCount, storableText } from "../text/parse-input.js";
 import { foldPieces } from "../text/text-pieces.js";
 import {
   type ProcedureSteps,
@@ -56,8 +54,8 @@ async function requireSeen(
 }
 
 const inputSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   /** What the steps are for. An equal title replaces the procedure. @default the model's */
   title: storableText.trim().min(1).max(200).optional(),
   /** The agent that will need it. */
@@ -80,9 +78,7 @@ const inputSchema = z.strictObject({
   messageId: storableText.max(1_000).optional(),
 });
 
-interface ProcedureInput
-  extends Omit<z.input<typeof inputSchema>, "scope" | "threadId">,
-    ThreadAddress {}
+interface ProcedureInput extends z.input<typeof inputSchema> {}
 
 /** Numbered steps learned from conversations, in the category "procedural". */
 export interface ProceduresApi {
@@ -115,16 +111,16 @@ async function writeProcedureOf(
 ): Promise<MemoryItem | null> {
   const {
     scope,
+    threadId,
+    title: wanted = null,
     fromSeq,
     toSeq,
     messages: given,
     actor,
     messageId,
-    ...named
-  } = parseScoped(inputSchema, input, "procedure");
-  const { title: wanted = null, threadId: thread, ...fields } = named;
+    ...fields
+  } = parseInput(inputSchema, input, "procedure");
   const title = await deps.redactor.json(wanted);
-  const threadId = parseThreadId(thread);
   const address = { scope, threadId };
   const seen = await seeThread(deps.db, address);
   const messages = given

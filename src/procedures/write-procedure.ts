@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
-import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/category.rule.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
-import { writingProblems } from "../memories/write/writing-constraints.rule.js";
+import { requireValid } from "../memories/write/writing-constraints.rule.js";
 import { type Asking, callStructured, type Omissions } from "../models/call-structured.js";
 import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
@@ -32,16 +31,7 @@ export function procedureText(procedure: {
     ...(title === "" ? [] : [`${title}:`]),
     ...steps.map((step, index) => `${index + 1}. ${step}`),
   ];
-  const text = lines.join("\n");
-  const [problem] = writingProblems("procedure", text);
-  if (problem === undefined) return text;
-  throw new MemoryError(
-    "MODEL_OUTPUT_INVALID",
-    `The model's procedure cannot be stored: ${problem}.`,
-    {
-      cause: { output: text },
-    },
-  );
+  return requireValid("procedure", lines.join("\n"));
 }
 
 /** Characters of agent and title in a key with a digest. */

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import { asListed } from "../postgres/isolation.js";
 import { explainIssue, parseInput } from "../text/parse-input.js";
 import { isStorable } from "../text/storable-text.js";
@@ -62,19 +62,25 @@ export function parseAppScope(input: unknown): AppScope {
   );
 }
 
-export const scopeField = z.unknown().optional();
-/** @throws MemoryError, as `parseAppScope` */
-export const appScopeField = z.custom<AppScope>().transform(parseAppScope);
-export const threadField = z.unknown().optional();
+/** Fields of one owner's calls, whose own errors `parseInput` throws. */
+export const requiredScope = readBy(parseScope);
+export const appScopeField = readBy(parseAppScope);
+export const requiredThread = readBy(parseThreadId);
 
-export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
-  schema: z.ZodObject<Shape>,
-  input: unknown,
-  what: string,
-): Omit<z.output<z.ZodObject<Shape>>, "scope"> & { readonly scope: Scope } {
-  const options = parseInput(schema, input, what);
-  return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
+function readBy<Value>(read: (input: unknown) => Value) {
+  return z.custom<Value>().transform((input, context): Value => {
+    try {
+      return read(input);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: messageOf(error), params: { error } });
+      return z.NEVER;
+    }
+  });
 }
+
+/** Of lists over everybody, which `listed` reads. */
+export const scopeField = z.unknown().optional();
+export const threadField = z.unknown().optional();
 
 /**
  * The scope of `options`; undefined (all scopes) only without the key.
@@ -149,17 +155,6 @@ export function parseThreadId(input: unknown): string {
     `${inspect(input)} cannot be a thread id: it must be text, not blank, without NUL characters or halves of surrogate pairs. ` +
       "Pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
   );
-}
-
-/** `parseScoped` for a thread. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export function parseAddressed<
-  Shape extends z.ZodRawShape & {
-    readonly scope: typeof scopeField;
-    readonly threadId: typeof threadField;
-  },
->(schema: z.ZodObject<Shape>, input: unknown, what: string) {
-  const parsed = parseScoped(schema, input, what);
-  return { ...parsed, threadId: parseThreadId((parsed as { threadId?: unknown }).threadId) };
 }
 
 /** Separates a conversation's id and an agent in the thread ids of agents' tasks. */

@@ -6,7 +6,8 @@ import {
   requireCategory,
 } from "../memories/item/category.rule.js";
 import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { requiredScope } from "../scope/scope.js";
+import { parseInput } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
@@ -28,7 +29,7 @@ const budgetTokens = z.int().min(16).max(100_000).nullish();
 const someOf = <Name extends z.ZodType>(name: Name) =>
   z.array(name).min(1, "must name at least one: leave it out for all").readonly().nullish();
 const querySchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   /**
    * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists
    * pinned memories, then the most important and latest ones, and ignores `threshold`.
@@ -76,9 +77,7 @@ const querySchema = z.strictObject({
  * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
  * unset.
  */
-export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "scope" | "return"> {
-  readonly scope: Scope;
-}
+export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "return"> {}
 
 /** A query with an answer formatted for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
@@ -132,7 +131,7 @@ export async function findHits(
 
 export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
   const { policy } = config;
-  const { scope, ...request } = parseScoped(querySchema, input, "query");
+  const { scope, ...request } = parseInput(querySchema, input, "query");
   const maxHits = valueOfAliases(request, "topK", "top_k") ?? 5;
   const agent = request.agent ?? null;
   const timeZone = request.timeZone ?? config.retrieval.timeZone;

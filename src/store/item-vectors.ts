@@ -1,30 +1,25 @@
-import sql, { type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
+import sql from "sql-template-tag";
 import { memoryVectors, type VectorRows } from "../models/reembed.js";
-import type { Connection } from "../postgres/connection.js";
 import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
 import { isKept } from "./written-items.js";
 
+interface ItemRow {
+  readonly ref: string;
+  readonly revision: string;
+  readonly value: Json;
+  readonly indexFields: string[];
+}
+
 const itemVectors: VectorRows = {
-  async count(db, space) {
-    const [row] = await db.query<{ count: number }>(sql`
-      select count(*)::int as count from ${db.schema}.store_item i where ${lacksVectors(db, space)}`);
-    return row?.count ?? 0;
-  },
-  async find(db, { space, after, limit }) {
-    const rows = await db.query<{
-      ref: string;
-      revision: string;
-      value: Json;
-      indexFields: string[];
-    }>(sql`
-      select i.ref::text as ref, i.revision::text as revision, i.value, i.index_fields as "indexFields"
-      from ${db.schema}.store_item i where ${lacksVectors(db, space)} and i.ref > ${after}::bigint
-      order by i.ref limit ${limit}`);
-    return rows.map(({ ref, revision, ...item }) => {
-      return { ref, revision, texts: (indexedTexts(item) ?? []).map(embeddable) };
-    });
+  lacking: (db, space) => sql`${db.schema}.store_item x
+    where x.index_fields is not null and ${isKept(db, "x")} and not exists (
+      select from ${db.schema}.store_embedding e
+      where e.space_ref = ${space.ref} and e.item_ref = x.ref and e.revision = x.revision
+    )`,
+  columns: sql`x.ref::text as ref, x.revision::text as revision, x.value, x.index_fields as "indexFields"`,
+  toEmbed({ ref, revision, ...item }: ItemRow) {
+    return { ref, revision, texts: (indexedTexts(item) ?? []).map(embeddable) };
   },
   // An item without text gets a row without vectors, so that it is not found again.
   async store(db, { space, rows }) {
@@ -52,10 +47,3 @@ const itemVectors: VectorRows = {
 };
 
 export const vectorRows = [memoryVectors, itemVectors];
-
-function lacksVectors(db: Connection, space: Pick<EmbeddingSpace, "ref">): Sql {
-  return sql`i.index_fields is not null and ${isKept(db)} and not exists (
-    select from ${db.schema}.store_embedding e
-    where e.space_ref = ${space.ref} and e.item_ref = i.ref and e.revision = i.revision
-  )`;
-}

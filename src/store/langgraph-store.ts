@@ -5,12 +5,14 @@ import {
   type ListNamespacesOperation,
   type Operation,
   type OperationResults,
+  type PutOperation,
   type SearchItem,
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseScope, type Scope } from "../scope/scope.js";
+import { scopeColumns } from "../scope/scope-predicates.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import type { FoundItem } from "./read-items.js";
 import { runBatch, type StoreRuntime } from "./run-batch.js";
@@ -57,9 +59,9 @@ interface PutOptions {
   readonly ifValue?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-const inputSchema = storeOptionsSchema
-  .partial()
-  .extend({ scope: z.union([callback<ScopeOfNamespace>(), z.unknown()]).optional() });
+const inputSchema = storeOptionsSchema.extend({
+  scope: z.union([callback<ScopeOfNamespace>(), z.unknown()]).optional(),
+});
 
 /**
  * @param defaults the scope if `input` has none, null for a store without owner; or whether a scope
@@ -70,9 +72,8 @@ export function createStore(
   input: StoreInput = {},
   defaults: { readonly scope: Scope | null; readonly isRequired: boolean },
 ): LangGraphStore {
-  const { scope, ...given } = parseInput(inputSchema, input, "store");
-  const ownOptions = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
-  const options: StoreOptions = { ...runtime.config.store, ...ownOptions };
+  const { scope, ...own } = parseInput(inputSchema, input, "store");
+  const options: StoreOptions = { ...runtime.config.store, ...own };
   const isOfRun = typeof scope === "function" && "readsRun" in scope;
   const scopeOf = scopeOfStore(input, scope, defaults);
   return new ScopedStore({ runtime, options, scopeOf, isOfRun });
@@ -161,11 +162,11 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   override async listNamespaces(
     options: Parameters<BaseStore["listNamespaces"]>[0] = {},
   ): Promise<string[][]> {
-    const { prefix, suffix, limit = 100, offset = 0, ...others } = options;
+    const { prefix, suffix, ...others } = options;
     const matchConditions: ListNamespacesOperation["matchConditions"] = [];
     if (prefix) matchConditions.push({ matchType: "prefix", path: prefix });
     if (suffix) matchConditions.push({ matchType: "suffix", path: suffix });
-    const operation: ListNamespacesOperation = { ...others, matchConditions, limit, offset };
+    const operation = { ...others, matchConditions } as ListNamespacesOperation;
     const [found] = await this.batch<[ListNamespacesOperation]>([operation]);
     return found;
   }
@@ -177,8 +178,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     index?: false | string[],
     options?: PutOptions,
   ): Promise<void> {
-    const given = { ...(index !== undefined && { index }), ...(options && { options }) };
-    await this.batch([{ namespace, key, value, ...given }]);
+    await this.batch([{ namespace, key, value, index, options } as PutOperation]);
   }
 }
 
@@ -186,7 +186,7 @@ function byScope(operations: readonly BatchedOperation[], scopeOf: ScopeOf) {
   const groups = new Map<string, { scope: Scope | null; batch: BatchedOperation[] }>();
   for (const operation of operations) {
     const scope = scopeOf(operation.namespace);
-    const key = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
+    const key = JSON.stringify(scopeColumns(scope ?? {}));
     const group = groups.get(key) ?? { scope, batch: [] };
     groups.set(key, group);
     group.batch.push(operation);

@@ -27,7 +27,7 @@ export function itemOf(path: Sql | string, key: Sql | string): Sql {
   return sql`sha256(${idDigest(path)} || ${idDigest(key)})`;
 }
 
-export function isKept(db: Connection, row: "i" | "k" = "i"): Sql {
+export function isKept(db: Connection, row: "i" | "k" | "x" = "i"): Sql {
   const expiresAt = raw(`${row}.expires_at`);
   return sql`(${expiresAt} is null or ${expiresAt} > ${db.now()})`;
 }

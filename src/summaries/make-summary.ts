@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import { MemoryError, UnusableOutput } from "../errors.js";
 import { findOmissions } from "../jobs/omissions.js";
 import type { StepTools } from "../jobs/work-definition.js";
 import { callStructured } from "../models/call-structured.js";
@@ -37,6 +37,7 @@ export async function summaryText(
       dropped > 0
         ? "The model's summary was nothing but what reads as instructions to a model."
         : "The model returned an empty summary.",
+      { cause: new UnusableOutput(head) },
     );
   }
   return { text: cutAtSentence(trimmed, maxCharacters), dropped };

@@ -1,8 +1,9 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseAddressed, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
+import { requiredScope, requiredThread } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { parseInput } from "../text/parse-input.js";
 
 export interface Summary {
   readonly id: number;
@@ -20,14 +21,6 @@ export interface Summary {
   readonly createdAt: Date;
 }
 
-interface SummaryPage {
-  /** Only the latest, 1 to 1,000. @default all */
-  readonly limit?: number | undefined;
-  readonly before?: number | undefined;
-  /** Only completed versions. @default false */
-  readonly completed?: boolean | undefined;
-}
-
 export interface SummariesApi {
   /**
    * All versions, oldest first; the last completed is in use.
@@ -38,21 +31,25 @@ export interface SummariesApi {
    * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
+  list(page: ListSummaries): Promise<Summary[]>;
 }
 
 const pageSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
+  /** Only the latest, 1 to 1,000. @default all */
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
+  /** Only completed versions. @default false */
   completed: z.boolean().default(false),
 });
+
+interface ListSummaries extends z.input<typeof pageSchema> {}
 
 export function createSummariesApi(db: Connection): SummariesApi {
   return {
     async list(page) {
-      const { scope, threadId, limit, before, completed } = parseAddressed(
+      const { scope, threadId, limit, before, completed } = parseInput(
         pageSchema,
         page,
         "page of summaries",

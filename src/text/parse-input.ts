@@ -112,7 +112,10 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   return unknown.join("; ");
 };
 
-/** @param what names `input` in errors. @throws MemoryError `INVALID_INPUT` */
+/**
+ * @param what names `input` in errors
+ * @throws MemoryError `INVALID_INPUT`; a field's own error, if nothing else is wrong
+ */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -120,6 +123,8 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input, { error: explainIssue });
   if (parsed.success) return parsed.data;
+  const own = parsed.error.issues.map((issue) => issue.code === "custom" && issue.params?.error);
+  if (own.every((error) => MemoryError.is(error))) throw own[0];
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
 }
 

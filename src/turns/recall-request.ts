@@ -7,18 +7,13 @@ import { inTime } from "../deadline.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
-import {
-  isDelegatedThread,
-  parseAddressed,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-} from "../scope/scope.js";
+import { isDelegatedThread, requiredScope, requiredThread } from "../scope/scope.js";
 import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { type EmbeddedQuestion, readQuestion } from "../search/read-question.js";
 import { recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
+import { parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
@@ -27,8 +22,8 @@ import { timeZoneField } from "../text/time-zone.js";
 export const maxMessageIds = 10_000;
 
 const inputSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   /**
    * The user's current words, up to 10,000 characters.
    * @default none: shows the most important memories
@@ -54,9 +49,7 @@ const inputSchema = z.strictObject({
     .optional(),
 });
 
-export interface RecallInput
-  extends ThreadAddress,
-    Omit<z.input<typeof inputSchema>, keyof ThreadAddress> {}
+export interface RecallInput extends z.input<typeof inputSchema> {}
 
 const mostCharacters = 10_000;
 /** A short profile line: "- tea: green". */
@@ -92,7 +85,7 @@ export async function readRequest(
   input: RecallInput,
   isForTask: boolean,
 ) {
-  const given = parseAddressed(inputSchema, input, "recall");
+  const given = parseInput(inputSchema, input, "recall");
   const { scope, threadId, mode = "active", minTrust, state = [] } = given;
   const { policy, retrieval } = config;
   const isPassive = mode === "passive";

@@ -1,16 +1,10 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseAddressed,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { matchedWords } from "../search/matched-words.js";
-import { smallCount } from "../text/parse-input.js";
+import { parseInput, smallCount } from "../text/parse-input.js";
 
 /** Words of a memory that a turn's messages have too, spelled as in its text. */
 export interface ShownWords {
@@ -22,15 +16,13 @@ export interface ShownWords {
 }
 
 const shownWordsSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
+  scope: requiredScope,
+  threadId: requiredThread,
   /** The message that the turn answered: `seq` of `threads.shown`. */
   seq: smallCount,
 });
 
-export interface ListShownWords extends ThreadAddress {
-  readonly seq: number;
-}
+export interface ListShownWords extends z.input<typeof shownWordsSchema> {}
 
 /**
  * For each memory that the prompt of a turn showed, the words that it shares with the turn's
@@ -38,7 +30,7 @@ export interface ListShownWords extends ThreadAddress {
  * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`
  */
 export async function listShownWords(db: Connection, input: ListShownWords): Promise<ShownWords[]> {
-  const { scope, threadId, seq } = parseAddressed(shownWordsSchema, input, "turn");
+  const { scope, threadId, seq } = parseInput(shownWordsSchema, input, "turn");
   const [turn] = await db.query<{
     owned: boolean;
     question: string | null;

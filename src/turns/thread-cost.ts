@@ -1,9 +1,10 @@
 import sql from "sql-template-tag";
 import { type ListShown, turnsPageSchema } from "../conversation/shown-turns.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseAddressed, type Scope, threadForbidden } from "../scope/scope.js";
+import { type Scope, threadForbidden } from "../scope/scope.js";
 import { isId, isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
+import { parseInput } from "../text/parse-input.js";
 import { episodeCharacters, frameBytes } from "./memory-block.js";
 
 /** Tokens of answered calls: the recorded messages of assistants. */
@@ -57,11 +58,7 @@ const lineBytes = 6;
 
 /** One round trip. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function threadCost(db: Connection, input: ListShown): Promise<ThreadCost> {
-  const { scope, threadId, limit, before } = parseAddressed(
-    turnsPageSchema,
-    input,
-    "page of turns",
-  );
+  const { scope, threadId, limit, before } = parseInput(turnsPageSchema, input, "page of turns");
   const { tenantId = "", userId = "" } = scope;
   const sums = sql`sum(x.prompt) as "promptTokens", sum(x.shared) as "sharedTokens", sum(x.cached) as "cachedTokens",
     coalesce(sum(x.output), 0) as "outputTokens", count(x.output) as calls`;

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
-import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
@@ -73,33 +72,6 @@ describe("a question", () => {
     // Unbounded, one such question took a server five seconds.
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
   });
-
-  it("Queries with any of 10,000 filters leave a few statements behind", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
-    await memory.memories.add({ scope, memories: { text: "The user plays chess." } });
-    for (let count = 0; count < 10_000; count++) {
-      const bit = (place: number) => ((count >> place) & 1) === 1;
-      await memory.query({
-        scope,
-        query: "chess",
-        filters: {
-          ...(bit(0) && { agent_id: `agent ${count}` }),
-          ...(bit(1) && { run_id: `run ${count}` }),
-          ...(bit(2) && { actor_id: "ana" }),
-          ...(bit(3) && { role: "user" }),
-          ...(bit(4) && { category: "knowledge" }),
-          ...(bit(5) && { pinned: bit(6) }),
-          ...(bit(7) && { importance_min: 1 + (count % 4) }),
-          ...(bit(8) && { updated_after: "2020-01-01" }),
-        },
-      });
-    }
-    const { rows } = await db.pool.query(
-      "select count(*)::int as held from pg_prepared_statements where name like 'mnemograph%'",
-    );
-    expect(rows[0].held).toBeLessThan(64);
-  });
 });
 
 describe("a message of a megabyte", () => {
@@ -131,19 +103,5 @@ describe("a message of a megabyte", () => {
       [thread.threadId],
     );
     expect(rows).toEqual([{ attempts: 0, retry_at: null }]);
-  });
-
-  it("A message of a megabyte is summarised in a bounded number of calls", async () => {
-    const model = new OfflineChatModel();
-    const memory = db.memory({ model, config: { summaries: { afterSeq: 0 } } });
-    const thread = { ...newAddress(), threadId: randomUUID() };
-    await memory.remember({
-      ...thread,
-      messages: [new HumanMessage("All work and no play. ".repeat(450_000))],
-    });
-    await memory.idle();
-    expect((await memory.summaries.list(thread)).map(({ status }) => status)).toEqual([
-      "completed",
-    ]);
   });
 });

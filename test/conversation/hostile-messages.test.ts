@@ -138,18 +138,8 @@ describe("hostile messages", () => {
     ["metadata that is text", { content: "x", additional_kwargs: "x" }],
     ["a name that is no text", { content: "x", name: { first: "Ana" } }],
     ["a name of 4,000 random characters", { content: "x", name: randomIdeographs(4_000) }],
-    ["100,000 random ideographs", { content: randomIdeographs(100_000) }],
-    [
-      "100,000 different words",
-      { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") },
-    ],
-    [
-      "words of 2,000 letters",
-      { content: Array.from({ length: 60 }, (_, i) => `${i}x`.padEnd(2_000, "ab")).join(" ") },
-    ],
-    ["addresses", { content: Array.from({ length: 9_000 }, (_, i) => `a.b${i}.org/c`).join(" ") }],
   ])("A message with %s is recorded, and its thread stays searchable", async (_, fields) => {
-    const memory = db.memory({ config: { context: { maxGapTokens: 1_000_000 } } });
+    const memory = db.memory();
     const thread = fresh();
     const odd = new HumanMessage({ id: "odd", ...fields } as never);
     await memory.record({

@@ -137,6 +137,20 @@ describe("episodes", () => {
   });
 });
 
+it("The failed job of an episode without words shows what the model answered", async () => {
+  const { memory, thread } = talk(
+    { episode_summary: () => ({ structured: { reasoning: "", summary: "(…)" } }) },
+    { episodeEveryTurns: 2 },
+  );
+  await play(memory, thread, 1, 2);
+  const [job] = await memory.jobs.list({ scope: thread.scope, kind: "episodes" });
+  expect(job).toMatchObject({
+    state: "failed",
+    error: "The model's episode cannot be kept: empty.",
+    detail: "(…)",
+  });
+});
+
 describe("compression", () => {
   it("Compression catches up on missed turns, with the same ranges", async () => {
     const thread = newAddress();

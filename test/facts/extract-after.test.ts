@@ -96,14 +96,6 @@ describe("memories.extractAfterMessages", () => {
     await expect.poll(() => calls().length).toBe(1);
     await memory.close();
   });
-
-  it("An extraction by hand does not wait for further messages", async () => {
-    const { memory, calls } = extracting({ extractAfterMessages: 4 });
-    const thread = newAddress();
-    await say(memory, thread, "I moved to Porto.");
-    await memory.graphs().extraction.invoke(thread);
-    expect(calls().map(said)).toEqual([["I moved to Porto."]]);
-  });
 });
 
 describe("messages without substance", () => {

@@ -38,17 +38,18 @@ describe.each(["extraction", "compression", "note"] as const)("the %s graph", (n
   });
 });
 
-it("The extraction graph extracts the facts of a thread once when it is invoked by hand", async () => {
-  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
+it("The extraction graph extracts the facts of a thread once when it is invoked by hand, for one worker, without waiting for more", async () => {
+  const config = { memories: { extractAfterMessages: 4 } };
+  const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
   await memory.record({
     ...thread,
     messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")],
   });
   const graph = memory.graphs().extraction;
-  const steps: string[] = [];
+  let second: unknown;
   for await (const update of await graph.stream(thread, { streamMode: "updates" }))
-    steps.push(...Object.keys(update));
-  expect(steps).toEqual(["load", "ask", "check", "save"]);
+    if ("load" in update) second = await graph.invoke(thread);
+  expect(second).toMatchObject({ status: "skipped", reason: "not_due" });
   expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   const nothing = { status: "skipped", reason: "nothing_new", candidates: [] };
   expect(await graph.invoke(thread)).toMatchObject(nothing);
@@ -74,15 +75,4 @@ it("The compression graph makes one episode of due turns for each run by hand", 
     expect((await memory.memories.get({ ...thread, id: memoryId! }))?.turns).toEqual(range);
   }
   expect(await graph.invoke(thread)).toMatchObject(tooEarly);
-});
-
-it("A background graph says that another worker has the work", async () => {
-  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
-  await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana.")] });
-  const graph = memory.graphs().extraction;
-  let second: unknown;
-  for await (const update of await graph.stream(thread, { streamMode: "updates" }))
-    if ("load" in update) second = await memory.graphs().extraction.invoke(thread);
-  expect(second).toMatchObject({ status: "skipped", reason: "not_due" });
-  expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
 });

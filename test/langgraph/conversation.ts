@@ -69,6 +69,11 @@ export function say(graph: unknown, text: string, config: object) {
   return (graph as AnyGraph).invoke({ messages: [new HumanMessage(text)] }, config);
 }
 
+/** Turns of the user's "question 1", "question 2", … */
+export async function converse(graph: unknown, thread: object, ...numbers: number[]) {
+  for (const round of numbers) await say(graph, `question ${round}`, thread);
+}
+
 /** Each message as "type: text"; tool calls as "ai: (tool)". */
 export function lines(messages: readonly BaseMessage[]): string[] {
   return messages.map((message) => {

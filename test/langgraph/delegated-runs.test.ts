@@ -14,6 +14,7 @@ import {
   addressOf,
   answering,
   chatAgent,
+  converse,
   knownThread,
   lines,
   newThread,
@@ -177,8 +178,7 @@ describe("a graph with memory in another's node", () => {
     const inner = withMemory(chatAgent(answering()), memory).compile();
     const shared = oneNode("inner", inner as never);
     const outer = withMemory(shared, memory).compile();
-    for (const graph of [outer, shared])
-      for (const n of [1, 2]) await say(graph, `question ${n}`, thread);
+    for (const graph of [outer, shared]) await converse(graph, thread, 1, 2);
     expect(await usersLines(memory, thread)).toEqual(
       [1, 2, 1, 2].map((round) => `user: question ${round}`),
     );

@@ -9,6 +9,7 @@ import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   answering,
+  converse,
   lines,
   newThread,
   oneNode,
@@ -48,7 +49,7 @@ describe("memoryMiddleware", () => {
     ] as const) {
       const { agent, model } = agentWith(systemPrompt && { systemPrompt }, { injectAs: "system" });
       const thread = newThread();
-      for (const round of [1, 2]) await say(agent, `question ${round}`, thread);
+      await converse(agent, thread, 1, 2);
       expect(model.calls[1]!.messages[0]!.content).toEqual(shown);
     }
   });

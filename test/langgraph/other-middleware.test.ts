@@ -10,6 +10,7 @@ import {
   type AnyGraph,
   addressOf,
   answering,
+  converse,
   lines,
   newThread,
   saidIn,
@@ -60,7 +61,7 @@ describe("LangChain's summarizationMiddleware", () => {
           ? created
           : withMemory(created, memory, { injectAs: "system" }).compile({ checkpointer });
       const thread = newThread();
-      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+      await converse(agent, thread, 1, 2, 3, 4, 5, 6);
 
       const prompts = model.calls.map(({ messages }) => lines(saidIn(messages)));
       expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);

@@ -12,6 +12,7 @@ import {
   answering,
   chatAgent,
   newThread,
+  recorded,
   say,
   streamed,
   transcript,
@@ -112,9 +113,7 @@ describe.skipIf(!onServer())("a silent database (server only)", () => {
       expect.objectContaining({ type: "memory.remember", status: "ok" }),
     );
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
-    expect(await transcript(db, thread)).toEqual(
-      [1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]),
-    );
+    expect(await transcript(db, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
     expect(logger.lines.filter((line) => line.includes("answers again"))).toHaveLength(1);
     await expect
       .poll(() => memory.events.list({ step: "database" }))

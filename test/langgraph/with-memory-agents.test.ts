@@ -18,6 +18,7 @@ import {
   agentWithMemory,
   answering,
   chatAgent,
+  converse,
   lines,
   newThread,
   oneNode,
@@ -40,7 +41,7 @@ describe("agents", () => {
     const middleware = [counter, limit as unknown as typeof counter];
     const build = (model: ScriptedChatModel) => createAgent({ model, tools: [], middleware });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
-    for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
+    await converse(graph, thread, 1, 2);
     expect(model.calls.map(({ messages }) => messages[0]!.text)).toEqual(["call 1", "call 2"]);
     await expect(say(graph, "question 3", thread)).rejects.toThrow(/limit/i);
     expect(model.calls).toHaveLength(2);
@@ -50,7 +51,7 @@ describe("agents", () => {
     const build = (llm: ScriptedChatModel) =>
       createReactAgent({ llm, tools: [], prompt: "Be brief." });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
-    for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
+    await converse(graph, thread, 1, 2);
     const earlier = ["human: question 1", "ai: answer 1", "human: question 2"];
     expect(lines(model.calls[1]!.messages)).toEqual(["system: Be brief.", ...earlier]);
   });
@@ -98,7 +99,7 @@ describe("agents", () => {
     const build = (model: ScriptedChatModel) =>
       Object.assign(chatAgent(model), { checkpointer: true });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
-    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    await converse(graph, thread, 1, 2, 3);
     expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
   });
 });

@@ -1,17 +1,29 @@
-import { HumanMessage, SystemMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+} from "@langchain/core/messages";
+import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
+  addressOf,
   agentWithMemory,
   answering,
   chatAgent,
+  checkpointed,
+  converse,
   lines,
   newThread,
   rounds,
   say,
   summarizing,
+  summaryAlone,
   transcript,
 } from "./conversation.js";
 
@@ -80,4 +92,96 @@ it.each([
   );
   await say(graph, "plain", thread);
   expect(await transcript(database, thread)).toEqual(["odd", "answer 1", "plain", "answer 2"]);
+});
+
+describe("an agent that removes messages", () => {
+  /** An agent that changes its messages before or after it answers. */
+  function changing(
+    model: ScriptedChatModel,
+    change: (messages: BaseMessage[]) => BaseMessage[],
+    when: "before" | "after" = "before",
+  ) {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addNode("change", ({ messages }) => ({ messages: change(messages) }));
+    const edged =
+      when === "before"
+        ? graph.addEdge(START, "change").addEdge("change", "chat")
+        : graph.addEdge(START, "chat").addEdge("chat", "change");
+    return edged.compile();
+  }
+  const trimming = (model: ScriptedChatModel) =>
+    changing(model, (messages) =>
+      messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })),
+    );
+
+  it.each(["full", "bounded"] as const)(
+    "An agent is not shown again the messages that it removed (%s session)",
+    async (session) => {
+      const { model, graph, thread } = agentWithMemory(database.memory(), {
+        build: trimming,
+        session,
+      });
+      await converse(graph, thread, 1, 2, 3);
+      const { messages } = await say(graph, "question 4", thread);
+      expect(lines(model.calls[3]!.messages)).toEqual([...rounds(3), "human: question 4"]);
+      expect(lines(messages)).toEqual(rounds(3, 4));
+      expect(await transcript(database, thread)).toHaveLength(8);
+    },
+  );
+
+  it("The summary covers messages that the agent removed", async () => {
+    const summarizer = summarizing();
+    const memory = database.memory({ model: summarizer, config: summaryAlone });
+    const { model, graph, thread } = agentWithMemory(memory, { build: trimming });
+    await converse(graph, thread, 1, 2, 3);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(
+      6,
+    );
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("summary 1"),
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual(rounds(2, 3, 4));
+  });
+
+  it("An agent is not shown one message that it removed, even the first after a summary", async () => {
+    const withoutSecrets = (messages: BaseMessage[]) =>
+      messages
+        .filter(({ text }) => text.includes("secret"))
+        .map(({ id }) => new RemoveMessage({ id: id! }));
+    const build = (model: ScriptedChatModel) => changing(model, withoutSecrets, "after");
+    const own = { build, session: "bounded" } as const;
+    const { memory, model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing() }),
+      own,
+    );
+    await converse(graph, thread, 1, 2, 3);
+    const elsewhere = new HumanMessage({ id: "other", content: "a secret told elsewhere" });
+    await memory.record({ ...addressOf(thread), messages: [elsewhere] });
+    const later = checkpointed(build(model), database.memory(), { session: "bounded" });
+    for (const text of ["a secret", "question 5", "question 6"]) await say(later, text, thread);
+    const shown = model.calls.at(-1)!.messages.map((message) => message.text);
+    expect(shown.filter((text) => text.includes("secret"))).toEqual([]);
+    expect(shown.at(-1)).toBe("question 6");
+  });
+
+  it("A message that an agent inserts stays in its place", async () => {
+    const condensing = (model: ScriptedChatModel) =>
+      changing(model, (messages) =>
+        messages.length < 5
+          ? []
+          : [
+              new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+              new AIMessage({ id: "digest", content: "digest" }),
+              ...messages.slice(-3),
+            ],
+      );
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build: condensing });
+    await converse(graph, thread, 1, 2, 3);
+    const { values } = await graph.getState(thread);
+    expect(lines(values.messages)).toEqual(["ai: digest", ...rounds(2, 3)]);
+    expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
+  });
 });

@@ -12,6 +12,7 @@ import {
   chatAgent,
   lines,
   newThread,
+  recorded,
   say,
   streamed,
   transcript,
@@ -78,9 +79,7 @@ describe.concurrent.each(ways)("%s without a database", (way) => {
 
     use(up);
     await say(graph, "question 3", thread);
-    expect(await transcript(database, thread)).toEqual(
-      [1, 2, 3].flatMap((round) => [`question ${round}`, `answer ${round}`]),
-    );
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
   });
 });
 

@@ -7,6 +7,7 @@ import {
   agentWithMemory,
   answering,
   chatAgent,
+  converse,
   historyOf,
   lines,
   newThread,
@@ -22,10 +23,6 @@ import { agentIn } from "./ways.js";
 
 const database = useTestDatabase();
 const summary = (number: number) => expect.stringContaining(`summary ${number}`);
-
-async function converse(graph: unknown, thread: object, ...numbers: number[]) {
-  for (const round of numbers) await say(graph, `question ${round}`, thread);
-}
 
 it("Recent messages stay within summaries.keepRecentTokens", async () => {
   const config = { summaries: { keepRecentTokens: 700 } };

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
+import { chosenVectors } from "../support/chosen-vectors.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts, textsOf } from "../support/thread-facts.js";
 
@@ -11,22 +11,14 @@ const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
 
 /** Vectors of which all are nearly one: only what code sees tells texts apart. */
-class Alike extends HashingEmbeddings {
-  override async embedDocuments(texts: string[]): Promise<number[][]> {
-    return texts.map((text) => [
-      1,
-      0.01 * (text.length % 5),
-      ...Array(this.dimensions - 2).fill(0),
-    ]);
-  }
-}
+const alike = chosenVectors((text) => [1, 0.01 * (text.length % 5), ...Array(14).fill(0)]);
 
 const ways = [
   ["by words", async () => db.memory()],
   [
     "by vectors",
     async () => {
-      const memory = db.memory({ embeddings: Object.assign(new Alike(), { model: "alike" }) });
+      const memory = db.memory({ embeddings: alike });
       await memory.setup();
       return memory;
     },

@@ -1,6 +1,7 @@
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { answersIn, cutReason, UnusableOutput } from "../../src/models/model-answer.js";
+import { UnusableOutput } from "../../src/errors.js";
+import { answersIn, cutReason } from "../../src/models/model-answer.js";
 
 // Other answers come from the stubs, in call-structured.
 const ended = (response_metadata: Record<string, unknown>, rest: object = {}) =>

@@ -1,31 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { Embeddings } from "@langchain/core/embeddings";
 import { describe, expect, it } from "vitest";
+import { chosenVectors } from "../support/chosen-vectors.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const megabyte = "boat ".repeat(200_000);
 
-/** Makes whatever vectors it is told to. */
-class Vectors extends Embeddings {
-  readonly model = randomUUID();
-  vector: number[] = [1, 0, 0];
-  constructor() {
-    super({});
-  }
-  override async embedQuery() {
-    return this.vector;
-  }
-  override async embedDocuments(texts: string[]) {
-    return texts.map(() => this.vector);
-  }
-}
-
 /** A memory with one statement, and what it warns of. */
 async function asked() {
   const warnings: string[] = [];
-  const embeddings = new Vectors();
+  const given = { vector: [1, 0, 0] };
+  const embeddings = chosenVectors(() => given.vector);
   const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
   const memory = db.memory({ embeddings, logger });
   await memory.setup();
@@ -34,7 +20,7 @@ async function asked() {
     ...thread,
     memories: { text: "The boat is red.", category: "knowledge" },
   });
-  return { memory, thread, embeddings, warnings };
+  return { memory, thread, given, warnings };
 }
 
 describe("invalid search input", () => {
@@ -59,11 +45,11 @@ describe("invalid search input", () => {
   });
 
   it("A question whose vector is empty or has NaN is searched by words", async () => {
-    const { memory, thread, embeddings, warnings } = await asked();
+    const { memory, thread, given, warnings } = await asked();
     const ask = { ...thread, query: "boat" };
     warnings.splice(0);
     for (const vector of [[Number.NaN, 0, 0], [], [1, 0, Number.POSITIVE_INFINITY]]) {
-      embeddings.vector = vector;
+      given.vector = vector;
       expect(await memory.query(ask)).toHaveLength(1);
       expect((await memory.recall(ask)).memories.relevant).toHaveLength(1);
       expect(warnings.splice(0)).toEqual(

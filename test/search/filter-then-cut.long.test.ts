@@ -1,4 +1,3 @@
-import { Embeddings } from "@langchain/core/embeddings";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -7,6 +6,7 @@ import {
   type MemoryQuery,
   memoryQueryTool,
 } from "../../src/index.js";
+import { chosenVectors } from "../support/chosen-vectors.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -19,15 +19,11 @@ const crowd = 700;
  * Texts with "near" are near the question, those with "wanted" a little less, all others at a right
  * angle.
  */
-class Angles extends Embeddings {
-  override embedDocuments = async (texts: string[]) => texts.map((text) => this.at(text));
-  override embedQuery = async (text: string) => (text.includes("meaning") ? [1, 0, 0] : [0, 0, 1]);
-
-  private at(text: string): number[] {
-    const cosine = text.includes("near") ? 0.9 : text.includes("wanted") ? 0.8 : 0;
-    return [cosine, Math.sqrt(1 - cosine ** 2), 0];
-  }
-}
+const angles = chosenVectors((text) => {
+  if (text.includes("meaning")) return [1, 0, 0];
+  const cosine = text.includes("near") ? 0.9 : text.includes("wanted") ? 0.8 : 0;
+  return [cosine, Math.sqrt(1 - cosine ** 2), 0];
+});
 
 const wantedText =
   "The wanted lighthouse plan is one of many things written about in this long line.";
@@ -67,7 +63,7 @@ describe.each(crowds)("hundreds of better memories %s", (name, others, ways) => 
 
   beforeAll(async () => {
     lexical = db.memory({ config });
-    vectors = db.memory({ config, embeddings: new Angles({}) });
+    vectors = db.memory({ config, embeddings: angles });
     await vectors.setup();
     const messages = Array.from(
       { length: crowd },

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Embeddings } from "@langchain/core/embeddings";
 import { describe, expect, it } from "vitest";
 import { memoryQueryTool } from "../../src/index.js";
+import { chosenVectors } from "../support/chosen-vectors.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -12,28 +12,16 @@ const unrelatedTexts = 20;
  * Finds all texts of mail as good as the same, and what has `identifier` all but unrelated to them
  * and to a question.
  */
-class Misled extends Embeddings {
-  readonly model = randomUUID();
-  private next = 0;
-  private readonly identifier: string;
-  constructor(identifier: string) {
-    super({});
-    this.identifier = identifier;
-  }
-  override async embedQuery(text: string) {
-    return this.vectorOf(text);
-  }
-  override async embedDocuments(texts: string[]) {
-    return texts.map((text) => this.vectorOf(text));
-  }
-  private vectorOf(text: string): number[] {
+function misled(identifier: string) {
+  let next = 0;
+  return chosenVectors((text) => {
     const vector = new Array<number>(dimensions).fill(0);
-    const isNear =
-      /mail|gets/.test(text) && (text.endsWith("?") || !text.includes(this.identifier));
-    vector[0] = isNear ? 0.97 : 0.1;
-    vector[1 + (this.next++ % (dimensions - 1))] = Math.sqrt(1 - (vector[0] as number) ** 2);
+    const isNear = /mail|gets/.test(text) && (text.endsWith("?") || !text.includes(identifier));
+    const cosine = isNear ? 0.97 : 0.1;
+    vector[0] = cosine;
+    vector[1 + (next++ % (dimensions - 1))] = Math.sqrt(1 - cosine ** 2);
     return vector;
-  }
+  });
 }
 
 describe("an identifier of the question that few memories have", () => {
@@ -58,7 +46,7 @@ describe("an identifier of the question that few memories have", () => {
   ])(
     "Memories with an identifier of the question are found first for any vectors: %s",
     async (_, identifier) => {
-      const memory = db.memory({ embeddings: new Misled(identifier) });
+      const memory = db.memory({ embeddings: misled(identifier) });
       await memory.setup();
       const scope = { userId: randomUUID() };
       const near = Array.from({ length: 60 }, (_, index) => ({

@@ -51,25 +51,6 @@ describe("the changes shown to a turn", () => {
     expect(await turn()).toBeNull();
   });
 
-  it("A turn is shown the current value of a slot, not earlier ones", async () => {
-    const memory = db.memory();
-    const { turn, add } = await upToDate(memory);
-    const works = (value: string) =>
-      add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
-    for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
-    await add("The tax return is due on Friday.", { importance: 2 });
-    expect(await turn()).toEqual([
-      "Memory updates:",
-      "- ↑updated: [Knowledge] Ana works as a welder.",
-      "- +created: [Knowledge] The tax return is due on Friday. (imp=2)",
-    ]);
-    for (const value of ["clerk", "baker"]) await works(value);
-    expect(await turn()).toEqual([
-      "Memory updates:",
-      "- ↑updated: [Knowledge] Ana works as a baker.",
-    ]);
-  });
-
   it("A turn is shown the current text of a memory that was mentioned again", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../../postgres/connection.js";
-import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
+import { requiredScope, type Scope } from "../../scope/scope.js";
 import {
   belongsTo,
   ownerColumns,
@@ -9,7 +9,7 @@ import {
   scopeColumns,
   uuidOf,
 } from "../../scope/scope-predicates.js";
-import { pageRowsField } from "../../text/parse-input.js";
+import { pageRowsField, parseInput } from "../../text/parse-input.js";
 import { type ChangeEvent, type HistoryEvent, wordlessLine } from "./memory-change.js";
 
 /** One entry of the audit trail. */
@@ -90,7 +90,7 @@ export interface ChangesApi {
 }
 
 const pageSchema = z.strictObject({
-  scope: scopeField,
+  scope: requiredScope,
   since: z.int().min(0),
   limit: pageRowsField,
 });
@@ -98,7 +98,7 @@ const pageSchema = z.strictObject({
 export function createChangesApi(db: Connection): ChangesApi {
   return {
     async list(input) {
-      const { scope, since, limit } = parseScoped(pageSchema, input, "page of changes");
+      const { scope, since, limit } = parseInput(pageSchema, input, "page of changes");
       const { appId } = scopeColumns(scope);
       const rows = await db.query<
         Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }

@@ -1,6 +1,7 @@
+import { MemoryError, UnusableOutput } from "../../errors.js";
 import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
 import type { Screen } from "../../text/reads-as-instruction.js";
-import { hasWords, visibleText } from "../../text/storable-text.js";
+import { hasWords, headAtWord, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
 import { type MemoryWords, memoryWords, screenedNames } from "../item/memory-fields.js";
 
@@ -66,6 +67,24 @@ export function trimToLength(kind: MemoryKind, text: string): string | null {
   if (trimmed.length <= maxCharacters[kind]) return firstSentences(kind, trimmed);
   const whole = wholeSentences(trimmed, maxCharacters[kind]);
   return whole === undefined ? null : firstSentences(kind, whole);
+}
+
+/**
+ * A model's text, cut after the last whole sentence, or word, that fits.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`
+ */
+export function modelText(kind: MemoryKind, output: string): string {
+  const text = trimToLength(kind, output) ?? `${headAtWord(output, maxCharacters[kind] - 1)}…`;
+  return requireValid(kind, text, output);
+}
+
+/** A model's text as it is. @throws MemoryError `MODEL_OUTPUT_INVALID` */
+export function requireValid(kind: MemoryKind, text: string, output = text): string {
+  const [problem] = writingProblems(kind, text);
+  if (problem === undefined) return text;
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's ${kind} cannot be kept: ${problem}.`, {
+    cause: new UnusableOutput(output),
+  });
 }
 
 /** Whether a program may write texts of this kind as long as it likes. */

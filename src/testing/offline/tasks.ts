@@ -137,6 +137,7 @@ function factsTask(prompt: string): Record<string, unknown> {
           ...fact,
           message: Number(attributes.number),
           ...relationIn(sentence, existing.indexOf(`${fact.category}/${fact.key}`)),
+          stated_by_user: true,
           personal: personalKeys.has(fact.key ?? "") ? fact.key : "none",
         })),
       ),
@@ -146,12 +147,8 @@ function factsTask(prompt: string): Record<string, unknown> {
 
 /** Only a correction replaces an existing value. */
 function relationIn(sentence: string, slot: number) {
-  if (slot < 0) return { relation: "new", target: null, stated_by_user: true };
-  return {
-    relation: corrects.test(sentence) ? "updates" : "new",
-    target: slot + 1,
-    stated_by_user: true,
-  };
+  if (slot < 0) return { relation: "new", target: null };
+  return { relation: corrects.test(sentence) ? "updates" : "new", target: slot + 1 };
 }
 
 const personalKeys: ReadonlySet<string> = new Set([

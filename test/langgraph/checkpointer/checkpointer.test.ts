@@ -1,6 +1,8 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpoint-validation";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../../support/test-database.js";
 
@@ -48,3 +50,18 @@ describe("memory.checkpointer()", () => {
     await expect(invoking).rejects.toThrow(/never set up/);
   });
 });
+
+/** LangGraph's own suites, each part of them on empty tables. */
+const initializer = {
+  checkpointerName: "memory.checkpointer()",
+  async createCheckpointer(): Promise<PostgresSaver> {
+    return db.memory().checkpointer();
+  },
+  async destroyCheckpointer(): Promise<void> {
+    for (const table of ["checkpoints", "checkpoint_blobs", "checkpoint_writes"])
+      await db.pool.query(`delete from "${db.schema}".${table}`);
+  },
+};
+
+specTest(initializer);
+deltaChannelHistoryTests(initializer);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../../support/test-database.js";
@@ -81,5 +81,28 @@ describe("a fork from an older checkpoint", () => {
       rounds("q0", "q1", "fork", "next", "as before"),
     );
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
+  });
+
+  it("An edit by hand needs the name of its node where several nodes wrote last", async () => {
+    const log = Annotation<string[]>({
+      reducer: (all, more) => [...all, ...more],
+      default: () => [],
+    });
+    const graph = new StateGraph(Annotation.Root({ log }))
+      .addNode("left", () => ({ log: ["left"] }))
+      .addNode("right", () => ({ log: ["right"] }))
+      .addEdge(START, "left")
+      .addEdge(START, "right")
+      .compile({ checkpointer: database.memory().checkpointer() });
+    const thread = { configurable: { thread_id: randomUUID() } };
+    await graph.invoke({ log: ["begun"] }, thread);
+    await expect(graph.updateState(thread, { log: ["by hand"] })).rejects.toThrow(/Ambiguous/);
+    await graph.updateState(thread, { log: ["by hand"] }, "left");
+    expect((await graph.getState(thread)).values.log).toEqual([
+      "begun",
+      "left",
+      "right",
+      "by hand",
+    ]);
   });
 });
