@@ -49,18 +49,3 @@ export type Owner = Pick<
   Answer<"/users">["users"][number],
   "scope" | "memories" | "threads" | "lastActivityAt"
 >;
-
-/** Parts of a score, in the order in which they are drawn. `insight` only takes from it. */
-export const scoreParts = [
-  "words",
-  "vector",
-  "sourceMessage",
-  "identifier",
-  "relation",
-  "date",
-  "speaker",
-  "importance",
-  "recency",
-  "pinned",
-  "insight",
-] as const;

@@ -77,20 +77,20 @@ export function promptOf(
   const ofLines = (shown: readonly ShownMemory[]) =>
     tokensOf(shown.reduce((sum, { text }) => sum + bytesOf(text ?? "") + lineBytes, 0));
   const messages = said.filter(({ seq }) => seq <= view.turn.seq);
-  const known: (PromptPart & { readonly tokens: number })[] = [
+  const text = summary?.text ?? "";
+  const known = [
     {
       name: "Memory block",
       tokens: ofLines(block),
       about: `${block.length} lines, fixed since turn ${view.opening.turn}`,
       lines: block,
     },
-  ];
-  if (view.turn.summaryId !== null) {
-    const text = summary?.text ?? "";
-    const about = `version ${view.turn.summaryId}`;
-    known.push({ name: "Summary", tokens: tokensOf(bytesOf(text)), about, text });
-  }
-  known.push(
+    {
+      name: "Summary",
+      tokens: tokensOf(bytesOf(text)),
+      about: `version ${view.turn.summaryId}`,
+      text,
+    },
     {
       name: "Messages",
       tokens: tokensOf(messages.reduce((sum, { characters }) => sum + characters, 0)),
@@ -102,7 +102,7 @@ export function promptOf(
       about: `${added.length} lines, each before its message`,
       lines: added,
     },
-  );
+  ].filter(({ name }) => name !== "Summary" || view.turn.summaryId !== null);
   const reported =
     cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0
       ? cost.promptTokens / cost.calls

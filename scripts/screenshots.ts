@@ -49,13 +49,15 @@ const views: Readonly<Record<string, string>> = {
   overview: "overview",
   threads: "threads",
   said: "threads?said=nuts",
-  thread: "thread?user=ana&thread=sailing&at=10",
+  thread: "thread?user=ana&thread=sailing&at=2",
   hostile: "thread?user=zoe&thread=hostile",
   question: "question?user=ana&question=Where+does+she+sail%3F",
   memories: "memories?user=ana",
   memory: `memory?user=ana&id=${city?.id}`,
   waiting: "waiting",
   changes: "changes?user=ana",
+  costs: "costs",
+  forgotten: "forgotten",
   erase: "erase?user=ana",
 };
 

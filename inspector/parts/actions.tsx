@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type Change, ChangeButton, useAskFirst } from "./ask-first.js";
+import { type Change, ChangeButton } from "./ask-first.js";
 import { Rows } from "./layout.js";
 import { useAgain } from "./query.js";
 import { count, Words } from "./texts.js";
@@ -65,27 +65,25 @@ export function changeOf<Row extends Named>(
 export function Choosable<Row extends Named>({
   rows,
   actionsOf,
-  kind,
   hasButtons = false,
   children,
 }: {
   rows: readonly Row[];
   actionsOf: (row: Row) => readonly Action<Row>[];
-  kind: "rows" | "rows card";
   hasButtons?: boolean;
   children: (row: Row) => ComponentChildren;
 }) {
   const again = useAgain();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const chosen = rows.filter(({ id }) => ids.has(id));
-  const { ask: askFirst, dialog } = useAskFirst(() => {
+  const onDone = () => {
     setIds(new Set());
     again();
-  });
+  };
   const buttons = (of: readonly Row[]) =>
     commonActions(of.map(actionsOf)).map((action) => {
       const change = changeOf(action, of);
-      return <ChangeButton key={change.does} change={change} ask={askFirst} />;
+      return <ChangeButton key={change.does} change={change} onDone={onDone} />;
     });
   return (
     <>
@@ -101,7 +99,7 @@ export function Choosable<Row extends Named>({
           Select all {rows.length}
         </label>
       )}
-      <Rows kind={kind} rows={rows}>
+      <Rows kind={hasButtons ? "rows" : "rows card"} rows={rows}>
         {(row) => (
           <li key={row.id} class="memory">
             {(rows.length > 1 || !hasButtons) && (
@@ -125,7 +123,6 @@ export function Choosable<Row extends Named>({
           </button>
         </div>
       )}
-      {dialog}
     </>
   );
 }

@@ -121,47 +121,40 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
   );
 }
 
-/** A dialog on demand: `ask` opens it, and `onDone` is called once the change is made. */
-export function useAskFirst(onDone: () => void) {
-  const [change, setChange] = useState<Change | null>(null);
-  const dialog = change && (
-    <AskFirst
-      change={change}
-      onEnd={(done) => {
-        setChange(null);
-        if (done) onDone();
-      }}
-    />
-  );
-  return { ask: setChange, dialog };
-}
-
 /** A button that opens the dialog of a change. */
 export function ChangeButton({
   change,
   kind = change.danger ? "bad" : undefined,
-  ask,
+  onDone,
 }: {
   change: Change;
   kind?: "plain" | "bad" | undefined;
-  ask: (change: Change) => void;
+  onDone: () => void;
 }) {
+  // As it was when it was asked for, whatever is read meanwhile.
+  const [asked, setAsked] = useState<Change | null>(null);
+  const end = (done: boolean) => {
+    setAsked(null);
+    if (done) onDone();
+  };
   return (
-    <button type="button" class={kind} onClick={() => ask(change)}>
-      {change.opens ?? change.does}
-    </button>
+    <>
+      <button type="button" class={kind} onClick={() => setAsked(change)}>
+        {change.opens ?? change.does}
+      </button>
+      {asked && <AskFirst change={asked} onEnd={end} />}
+    </>
   );
 }
 
-/** A button for each change of what is shown around, with their dialogs. */
+/** A button for each change of what is shown around. */
 export function ChangeButtons({ changes, kind }: { changes: readonly Change[]; kind?: "plain" }) {
-  const { ask, dialog } = useAskFirst(useAgain());
+  const again = useAgain();
   return (
     <div class="buttons">
       {changes.map((change) => (
-        <ChangeButton key={change.does} change={change} kind={kind} ask={ask} />
+        <ChangeButton key={change.does} change={change} kind={kind} onDone={again} />
       ))}
-      {dialog}
     </div>
   );
 }

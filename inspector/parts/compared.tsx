@@ -1,18 +1,17 @@
 import { useState } from "preact/hooks";
-import type { Message, ShownMemory, ShownTurn } from "../api-types.js";
+import type { Message } from "../api-types.js";
 import { type InView, missingFrom } from "../in-view.js";
 import { type Params, useHere } from "../place.js";
 import { ShownLine } from "./delta.js";
-import { Rows, ThreadLink } from "./layout.js";
+import { Card, Rows, ThreadLink } from "./layout.js";
 import { counted, When } from "./texts.js";
 
 /** A turn that others are compared with, as it was when it was chosen. */
 interface Chosen {
   readonly owner: Params;
   readonly thread: string;
-  readonly turn: ShownTurn;
+  readonly view: InView;
   readonly question: string;
-  readonly lines: ReadonlyMap<string, ShownMemory>;
 }
 
 /** Kept from conversation to conversation. */
@@ -29,15 +28,9 @@ export function Compared({ view, question }: { view: InView; question: Message |
     setOther(turn);
   };
   const { owner, params } = useHere();
-  const { turn, lines } = view;
-  const own: Chosen = {
-    owner,
-    thread: params.thread ?? "",
-    turn,
-    question: question?.text ?? "",
-    lines,
-  };
-  const isChosen = other?.turn.seq === turn.seq && other.thread === own.thread;
+  const { thread = "" } = params;
+  const own: Chosen = { owner, thread, view, question: question?.text ?? "" };
+  const isChosen = other?.view.turn.seq === view.turn.seq && other.thread === thread;
   if (other === null || isChosen) {
     return (
       <p class="buttons">
@@ -52,27 +45,31 @@ export function Compared({ view, question }: { view: InView; question: Message |
       </p>
     );
   }
-  const both = lines.size - missingFrom(lines.values(), other.lines).length;
+  const { lines } = view;
+  const both = lines.size - missingFrom(lines.values(), other.view.lines).length;
   return (
-    <section aria-label="Two turns compared">
-      <h2>
-        Two turns compared
+    <Card
+      title="Two turns compared"
+      kind=""
+      beside={
         <button type="button" class="plain" onClick={() => choose(null)}>
           Do not compare
         </button>
-      </h2>
+      }
+    >
       <p class="faint">{counted(both, "line")} in both prompts.</p>
       <div class="pair">
         <OnlyIn shown={other} without={own} />
         <OnlyIn shown={own} without={other} />
       </div>
-    </section>
+    </Card>
   );
 }
 
 /** A turn, and the lines that only its prompt had. */
 function OnlyIn({ shown, without }: { shown: Chosen; without: Chosen }) {
-  const { owner, thread, turn, question, lines } = shown;
+  const { owner, thread, question } = shown;
+  const { turn, lines } = shown.view;
   return (
     <div>
       <h3>
@@ -85,7 +82,7 @@ function OnlyIn({ shown, without }: { shown: Chosen; without: Chosen }) {
       </p>
       <Rows
         kind="delta"
-        rows={missingFrom(lines.values(), without.lines)}
+        rows={missingFrom(lines.values(), without.view.lines)}
         none="No line that the other lacks."
       >
         {(line) => <ShownLine key={line.id} line={line} sign="added" owner={owner} />}

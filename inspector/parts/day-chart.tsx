@@ -20,9 +20,11 @@ function roundUp(most: number): number {
 
 /** Bars by day from zero up, with an axis that is whole; a day without anything has a dot. */
 export function DayChart({
+  title,
   rows,
   names,
 }: {
+  title: string;
   rows: readonly DayBar[];
   names: readonly [string, string];
 }) {
@@ -45,6 +47,7 @@ export function DayChart({
   };
   return (
     <figure>
+      <h3>{title}</h3>
       <svg
         class="chart"
         height={above + height + below}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { SharedWords, ShownMemory } from "../api-types.js";
 import type { Params } from "../place.js";
 import { MemoryLink } from "./layout.js";
-import { MarkedWords, When } from "./texts.js";
+import { Marked, noWords, When } from "./texts.js";
 
 /** Why a line of each part is shown. */
 const whyOfPart: Readonly<Record<string, string>> = {
@@ -40,8 +40,6 @@ export const signalNames: Partial<Record<string, string>> = {
   vector: "meaning",
   sourceMessage: "source message",
 };
-
-export const noWords: SharedWords = { question: [], answer: [] };
 
 /** What the search found a memory by, as its score says; nothing where no parts were kept. */
 function howItFits(parts: ShownMemory["scoreParts"], { question }: SharedWords): string {
@@ -86,7 +84,7 @@ export function ShownLine({
   return (
     <li class={sign}>
       <MemoryLink id={id} owner={owner}>
-        {text === null ? "(removed since)" : <MarkedWords text={text} words={marked} />}
+        {text === null ? "(removed since)" : <Marked text={text} words={marked} />}
       </MemoryLink>
       <p class="faint">
         {children || (

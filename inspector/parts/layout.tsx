@@ -103,7 +103,7 @@ export function NumberTable({
   head,
   rows,
 }: {
-  kind: "costs" | "counts";
+  kind: string;
   head?: readonly string[];
   rows: readonly (readonly [name: ComponentChildren, ...numbers: number[]])[];
 }) {
@@ -167,23 +167,25 @@ export function ThreadLink({
   kind,
   children,
 }: {
-  owner: Params;
+  /** @default the owner that is looked at */
+  owner?: Params | undefined;
   thread: string;
   seq?: number | undefined;
   /** In a list where keys go from row to row. */
   kind?: "row" | "row plain";
   children: ComponentChildren;
 }) {
+  const here = useHere();
   const at = String(seq ?? "");
   return (
-    <a class={kind} href={hrefOf("thread", { ...owner, thread, around: at, at })}>
+    <a class={kind} href={hrefOf("thread", { ...(owner ?? here.owner), thread, around: at, at })}>
       {children}
     </a>
   );
 }
 
 /** A link to the words that something rests on. */
-export function SourceLink({ owner, source }: { owner: Params; source: Source }) {
+export function SourceLink({ owner, source }: { owner?: Params; source: Source }) {
   const { threadId, seqs } = source;
   return (
     <ThreadLink owner={owner} thread={threadId} seq={seqs[0]}>

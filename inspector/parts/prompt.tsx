@@ -1,9 +1,8 @@
-import type { TurnCost } from "../api-types.js";
 import { type InView, type LookedAt, type PromptPart, promptOf } from "../in-view.js";
 import { useHere } from "../place.js";
 import { Bar } from "./bar.js";
 import { ShownLine } from "./delta.js";
-import { Rows } from "./layout.js";
+import { Card, Rows } from "./layout.js";
 import { QueryResult, useAnswer } from "./query.js";
 import { count, counted, Words } from "./texts.js";
 
@@ -19,38 +18,23 @@ export function Prompt({ view, cost, summary }: LookedAt & { view: InView }) {
     ids: { threadId: thread },
     query: { after: first - 1, limit, mostCharacters: 1 },
   });
+  const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
+  const share =
+    cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
   return (
-    <section aria-label="The whole prompt">
-      <h2>
-        The whole prompt
-        {cost?.promptTokens != null && (
+    <Card
+      title="The whole prompt"
+      kind=""
+      beside={
+        cost?.promptTokens != null && (
           <span class="faint">
             {cost.source === "estimate" && "about "}
             {count(cost.promptTokens)} tokens{cost.calls > 1 && ` in ${cost.calls} calls`},{" "}
             {count(cost.outputTokens)} out
           </span>
-        )}
-      </h2>
-      <QueryResult query={said}>
-        {({ messages }) => <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} />}
-      </QueryResult>
-    </section>
-  );
-}
-
-function Parts({ parts, cost }: { parts: readonly PromptPart[]; cost: TurnCost | undefined }) {
-  const whole = parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) || 1;
-  const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
-  const share =
-    cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
-  return (
-    <>
-      <Bar
-        parts={parts.map(({ name, tokens }, shade) => ({ name, value: tokens ?? 0, shade }))}
-        most={whole}
-        covered={(share ?? 0) * whole}
-        label={parts.map(({ name, tokens }) => `${name}: ${tokens ?? "?"} tokens`).join(", ")}
-      />
+        )
+      }
+    >
       {share !== null && (
         <p class="faint">
           {cost?.cachedTokens === null
@@ -58,6 +42,26 @@ function Parts({ parts, cost }: { parts: readonly PromptPart[]; cost: TurnCost |
             : `A cache had ${count(100 * share)}% of it: ${counted(cached ?? 0, "token")}.`}
         </p>
       )}
+      <QueryResult query={said}>
+        {({ messages }) => (
+          <Parts parts={promptOf(view, messages, summary, cost)} share={share ?? 0} />
+        )}
+      </QueryResult>
+    </Card>
+  );
+}
+
+/** The parts as a bar, of which a share is covered, and with what is in them. */
+function Parts({ parts, share }: { parts: readonly PromptPart[]; share: number }) {
+  const whole = parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) || 1;
+  return (
+    <>
+      <Bar
+        parts={parts.map(({ name, tokens }, shade) => ({ name, value: tokens ?? 0, shade }))}
+        most={whole}
+        covered={share * whole}
+        label={parts.map(({ name, tokens }) => `${name}: ${tokens ?? "?"} tokens`).join(", ")}
+      />
       <ol class="parts">
         {parts.map(({ name, tokens, about, lines = [], text = "" }, place) => (
           <li key={name}>

@@ -11,11 +11,9 @@ const tableRow = /^\s*\|/;
 
 /** What was said, with code between fences and tables in a fixed font. */
 export function Spoken({ text, most }: { text: string; most: number }) {
-  const passages = passagesOf(text);
-  if (passages.every(({ isCode }) => !isCode)) return <Words text={text} most={most} />;
   return (
     <>
-      {passages.map(({ isCode, lines }, place) =>
+      {passagesOf(text).map(({ isCode, lines }, place) =>
         isCode ? (
           <pre key={`${place}`} tabIndex={0}>
             {lines.join("\n")}

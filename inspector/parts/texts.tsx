@@ -24,48 +24,44 @@ export function Words({ text, most = 2_000 }: { text: string; most?: number }) {
   );
 }
 
-/** A text with all that `pattern` captures marked. */
-function Marks({
+export const noWords: SharedWords = { question: [], answer: [] };
+
+/**
+ * A text with whole words marked, as the server found them: in a question, or in an answer alone;
+ * or with those that begin with a word of a search, in capitals or not.
+ */
+export function Marked({
   text,
-  pattern,
-  kindOf,
+  words: { question, answer },
+  areBeginnings = false,
 }: {
   text: string;
-  pattern: RegExp;
-  kindOf?: (word: string) => string | undefined;
+  words: SharedWords;
+  areBeginnings?: boolean;
 }) {
+  const all = [...new Set([...question, ...answer])];
+  if (all.length === 0) return <bdi>{text}</bdi>;
+  const longestFirst = all.sort((one, two) => two.length - one.length);
+  const within = longestFirst.map((word) => word.replace(/[.\\]/g, "\\$&")).join("|");
+  // Scripts without spaces have no ends of words.
+  const [before, letter] = [`(?<![${unspaced}])`, "[\\p{L}\\p{N}]"];
+  const end = areBeginnings ? `${letter}*` : `(?!${letter}${before})`;
+  const word = `((?<!${letter}${before})(?:${within})${end})`;
+  const kindOf = (found: string) =>
+    answer.includes(found) && !question.includes(found) ? "answered" : undefined;
   return (
     <bdi>
-      {text.split(pattern).map((part, place) =>
+      {text.split(new RegExp(word, areBeginnings ? "iu" : "u")).map((part, place) =>
         place % 2 === 0 ? (
           part
         ) : (
-          <mark key={`${place}`} class={kindOf?.(part)}>
+          <mark key={`${place}`} class={kindOf(part)}>
             {part}
           </mark>
         ),
       )}
     </bdi>
   );
-}
-
-/** A text with the words marked that begin with one of `beginnings`, in small letters. */
-export function Marked({ text, beginnings }: { text: string; beginnings: readonly string[] }) {
-  if (beginnings.length === 0) return <bdi>{text}</bdi>;
-  const word = `(?<![\\p{L}\\p{N}])(?:${beginnings.join("|")})[\\p{L}\\p{N}]*`;
-  return <Marks text={text} pattern={new RegExp(`(${word})`, "iu")} />;
-}
-
-/** A text with whole words marked, as the server found them: in a question, or in an answer alone. */
-export function MarkedWords({ text, words }: { text: string; words: SharedWords }) {
-  const all = [...new Set([...words.question, ...words.answer])];
-  if (all.length === 0) return <bdi>{text}</bdi>;
-  const longestFirst = all.sort((one, two) => two.length - one.length);
-  const within = longestFirst.map((word) => word.replace(/[.\\]/g, "\\$&")).join("|");
-  // Scripts without spaces have no ends of words.
-  const word = `(?<![\\p{L}\\p{N}](?<![${unspaced}]))(?:${within})(?![\\p{L}\\p{N}](?<![${unspaced}]))`;
-  const kindOf = (found: string) => (words.question.includes(found) ? undefined : "answered");
-  return <Marks text={text} pattern={new RegExp(`(${word})`, "u")} kindOf={kindOf} />;
 }
 
 /** Words of a search, as `Marked` takes them. */

@@ -4,11 +4,11 @@ import type { Answer, Memory, SharedWords, ShownMemory } from "../api-types.js";
 import { type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, useHere } from "../place.js";
 import { Compared } from "./compared.js";
-import { noWords, ShownLine } from "./delta.js";
-import { MemoryLink } from "./layout.js";
+import { ShownLine } from "./delta.js";
+import { Card, MemoryLink } from "./layout.js";
 import { Prompt } from "./prompt.js";
 import { type Ask, ErrorNotice, QueryResult, useQuery } from "./query.js";
-import { count, counted, When } from "./texts.js";
+import { count, counted, noWords, When } from "./texts.js";
 
 /**
  * What the model was shown in a turn: what is different from the turn before, the whole prompt, and
@@ -76,21 +76,33 @@ function Changed({ view }: { view: InView }) {
   );
   const opens = view.opening === turn && before !== undefined;
   return (
-    <section aria-label="Changes since the turn before">
-      <h2>
-        {before ? "What changed since the turn before" : "What the model was shown first"}
+    <Card
+      title={before ? "What changed since the turn before" : "What the model was shown first"}
+      kind=""
+      beside={
         <span class="faint">
           turn {turn.turn}, <When at={turn.at} />
         </span>
-      </h2>
+      }
+    >
       {words.error && <ErrorNotice error={words.error} again={words.again} />}
       {added.length > fewLines && (
-        <LineFilter
-          lines={added.length}
-          answered={answered.length}
-          onType={setWanted}
-          onCheck={setAnswered}
-        />
+        <p class="narrowing">
+          <input
+            type="search"
+            aria-label="Filter these lines"
+            placeholder={`Filter ${counted(added.length, "line")}   ( / )`}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+          <label>
+            <input
+              type="checkbox"
+              disabled={answered.length === 0}
+              onChange={({ currentTarget }) => setAnswered(currentTarget.checked)}
+            />{" "}
+            {count(answered.length)} with words of the answer
+          </label>
+        </p>
       )}
       {added.length + gone.length === 0 && (
         <p class="note">
@@ -129,39 +141,7 @@ function Changed({ view }: { view: InView }) {
           {counted(turn.omitted, "memory was", "memories were")} known and not shown.
         </p>
       )}
-    </section>
-  );
-}
-
-/** A field for words that a line has, and a box for those with words of the answer. */
-function LineFilter({
-  lines,
-  answered,
-  onType,
-  onCheck,
-}: {
-  lines: number;
-  answered: number;
-  onType: (words: string) => void;
-  onCheck: (isChecked: boolean) => void;
-}) {
-  return (
-    <p class="narrowing">
-      <input
-        type="search"
-        aria-label="Filter these lines"
-        placeholder={`Filter ${counted(lines, "line")}   ( / )`}
-        onInput={({ currentTarget }) => onType(currentTarget.value)}
-      />
-      <label>
-        <input
-          type="checkbox"
-          disabled={answered === 0}
-          onChange={({ currentTarget }) => onCheck(currentTarget.checked)}
-        />{" "}
-        {count(answered)} with words of the answer
-      </label>
-    </p>
+    </Card>
   );
 }
 
@@ -179,13 +159,13 @@ const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes", "relate
 /** The lines of a recall. */
 function linesOf({ memories }: Answer<"/recall", "post">): ShownMemory[] {
   const { profile, related, rest, notes, relevant, episodes } = memories;
-  const lines: ShownMemory[] = [];
-  for (const [part, found] of Object.entries({ profile, related, rest, notes }))
-    for (const memory of found) lines.push({ ...memory, part, score: null, scoreParts: null });
-  for (const [part, found] of Object.entries({ relevant, episodes }))
-    for (const { memory, score, parts } of found)
-      lines.push({ ...memory, part, score, scoreParts: parts });
-  return lines;
+  const always = Object.entries({ profile, related, rest, notes }).flatMap(([part, found]) =>
+    found.map((memory) => ({ ...memory, part, score: null, scoreParts: null })),
+  );
+  const hits = Object.entries({ relevant, episodes }).flatMap(([part, found]) =>
+    found.map(({ memory, score, parts }) => ({ ...memory, part, score, scoreParts: parts })),
+  );
+  return [...always, ...hits];
 }
 
 /** What a question finds today: the lines of a recall, and by which of its words. */

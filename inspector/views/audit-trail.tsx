@@ -1,7 +1,7 @@
 import { ask } from "../api.js";
 import type { HistoryEntry, Memory, Source } from "../api-types.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
-import { ForgetRequests } from "../parts/forget-requests.js";
+import { ForgetRequest } from "../parts/forget-requests.js";
 import { Card, MemoryLink, SourceLink } from "../parts/layout.js";
 import { count, Difference, jsonOf, Tag, When, Words } from "../parts/texts.js";
 import { useHere } from "../place.js";
@@ -24,7 +24,7 @@ export function AuditTrail({
         <p>
           It gets the content that it had after the entry of <When at={at} />, and becomes active.
         </p>
-        <ForgetRequests memories={[memory]} />
+        <ForgetRequest memory={memory} />
       </>
     ),
     act: (reason) =>
@@ -80,7 +80,6 @@ interface Remarks {
 }
 
 function Entry({ entry, events }: { entry: HistoryEntry; events: readonly HistoryEntry[] }) {
-  const { owner } = useHere();
   const was = fieldsOf(entry.old);
   const { reason, evidence, source, links, revertOf, ...now } = fieldsOf(entry.new) as Remarks;
   const target = events.find(({ id }) => id === revertOf);
@@ -94,7 +93,7 @@ function Entry({ entry, events }: { entry: HistoryEntry; events: readonly Histor
           As it was after the entry of <When at={target.at} withTime />
         </p>
       )}
-      {source && <SourceLink owner={owner} source={source} />}
+      {source && <SourceLink source={source} />}
       {links?.map(({ to }) => (
         <MemoryLink key={to} id={to}>
           {to.slice(0, 8)}{" "}

@@ -83,34 +83,29 @@ function sumOf(
 }
 
 function CostTable({ title, rows }: { title: string; rows: readonly Cost[] }) {
+  const { days = "7" } = useHere().params;
+  /** A kind of work; or an app or a user, as a link to its own costs. */
+  const nameOfRow = ({ kind, scope = {} }: Cost) => {
+    if (kind !== undefined) return titleOf(kind);
+    const name = scopeName(scope);
+    if (name === "") return "none, or somebody who was forgotten";
+    return (
+      <a href={hrefOf("costs", { ...paramsOf(scope), days })}>
+        <bdi>{name}</bdi>
+      </a>
+    );
+  };
   return (
     <Card title={title}>
-      {rows.length === 0 && <p class="note">No call in this time.</p>}
-      {rows.length > 0 && (
+      {rows.length === 0 ? (
+        <p class="note">No call in this time.</p>
+      ) : (
         <NumberTable
           kind="costs"
           head={[title, "tokens in", "out", "calls"]}
-          rows={rows.map((row) => [
-            <CostName key="name" row={row} />,
-            row.inputTokens,
-            row.outputTokens,
-            row.calls,
-          ])}
+          rows={rows.map((row) => [nameOfRow(row), row.inputTokens, row.outputTokens, row.calls])}
         />
       )}
     </Card>
-  );
-}
-
-/** A kind of work; or an app or a user, as a link to its own costs. */
-function CostName({ row: { kind, scope = {} } }: { row: Cost }) {
-  const { days = "7" } = useHere().params;
-  if (kind !== undefined) return titleOf(kind);
-  const name = scopeName(scope);
-  if (name === "") return "none, or somebody who was forgotten";
-  return (
-    <a href={hrefOf("costs", { ...paramsOf(scope), days })}>
-      <bdi>{name}</bdi>
-    </a>
   );
 }

@@ -43,8 +43,9 @@ function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: { job: J
 }
 
 /** Background work, and what can be done about it. */
-export function JobList({ jobs, canRetry = false }: { jobs: readonly Job[]; canRetry?: boolean }) {
+export function JobList({ jobs }: { jobs: readonly Job[] }) {
   const again = useAgain();
+  const failed = jobs.filter(({ state }) => state === "failed");
   const [error, setError] = useState<Error | null>(null);
   const [retried, setRetried] = useState(0);
   const retry = async (chosen: readonly Job[]) => {
@@ -67,21 +68,19 @@ export function JobList({ jobs, canRetry = false }: { jobs: readonly Job[]; canR
           <code>npx mnemograph upkeep --model MODULE</code>; what fails again is listed again.
         </p>
       )}
-      {canRetry && jobs.length > 1 && (
-        <button type="button" onClick={() => void retry(jobs)}>
-          Try all {jobs.length} again
+      {failed.length > 1 && (
+        <button type="button" onClick={() => void retry(failed)}>
+          Try all {failed.length} again
         </button>
       )}
       <Rows rows={jobs}>
-        {(job) => (
-          <JobRow key={job.id} job={job} retry={canRetry ? () => void retry([job]) : undefined} />
-        )}
+        {(job) => <JobRow key={job.id} job={job} retry={() => void retry([job])} />}
       </Rows>
     </>
   );
 }
 
-function JobRow({ job, retry }: { job: Job; retry: (() => void) | undefined }) {
+function JobRow({ job, retry }: { job: Job; retry: () => void }) {
   const { kind, state, scope, threadId, error, detail } = job;
   const owner = <bdi>{scopeName(scope)}</bdi>;
   return (
@@ -111,7 +110,7 @@ function JobRow({ job, retry }: { job: Job; retry: (() => void) | undefined }) {
           <Words text={detail} />
         </details>
       )}
-      {retry && (
+      {state === "failed" && (
         <button type="button" onClick={retry}>
           Try again
         </button>

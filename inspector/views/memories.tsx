@@ -5,7 +5,7 @@ import { Choice, Field, Filters } from "../parts/filters.js";
 import { MemoryLink, Page } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { count, Marked, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
+import { count, Marked, noWords, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
 import { actionsOf, writingFor } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
@@ -16,12 +16,15 @@ const sorts = ["newest", "oldest", "updated", "used", "importance"];
 
 /** Memories of a page. */
 const pageMemories = 60;
+/** Totals beyond it are not counted. */
+const mostCounted = 10_000;
 /** Characters of a memory that the list shows. */
 const lineCharacters = 400;
 
 /** What is known, by category; what is ticked is decided together. */
 export function Memories() {
   const { params, owner, isOperator } = useHere();
+  const first = Number(params.row ?? 1);
   const listed = useQuery((ask) => readPage(params, ask), [params]);
   return (
     <Page title="Memories" beside={isOperator && <ChangeButtons changes={[writingFor(owner)]} />}>
@@ -35,14 +38,14 @@ export function Memories() {
       <QueryResult query={listed}>
         {({ memories, total, former, nextCursor }) => (
           <>
-            <Total rows={memories.length} total={total} />
-            {memories.length === 0 ? (
-              <p class="note">No memory is like that.</p>
-            ) : (
-              <Choosable kind="rows card" rows={memories} actionsOf={actionsOf}>
-                {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
-              </Choosable>
-            )}
+            <p class={memories.length === 0 ? "note" : "faint"} role="status">
+              {memories.length === 0
+                ? "No memory is like that."
+                : `${count(first)} to ${count(first + memories.length - 1)} of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`}
+            </p>
+            <Choosable rows={memories} actionsOf={actionsOf}>
+              {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
+            </Choosable>
             <Pages next={nextCursor} rows={memories.length} />
           </>
         )}
@@ -76,21 +79,6 @@ async function readFormer(memories: readonly Memory[], ask: Ask): Promise<readon
   return former.memories.reverse();
 }
 
-/** Totals beyond it are not counted. */
-const mostCounted = 10_000;
-
-/** Which rows of how many are on the page. */
-function Total({ rows, total }: { rows: number; total: number }) {
-  const first = Number(useHere().params.row ?? 1);
-  if (rows === 0) return null;
-  const all = total > mostCounted ? `more than ${count(mostCounted)}` : count(total);
-  return (
-    <p class="faint" role="status">
-      {count(first)} to {count(first + rows - 1)} of {all}
-    </p>
-  );
-}
-
 function slotOf({ scope, category, key }: Memory): string {
   return JSON.stringify([scope, category, key]);
 }
@@ -101,7 +89,11 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
   return (
     <>
       <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
-        <Marked text={text.slice(0, lineCharacters)} beginnings={wordsOf(params.words)} />
+        <Marked
+          text={text.slice(0, lineCharacters)}
+          words={{ ...noWords, question: wordsOf(params.words) }}
+          areBeginnings
+        />
       </MemoryLink>
       <p class="faint">
         {nameOf(owner) === "" && `${scopeName(scope)} · `}

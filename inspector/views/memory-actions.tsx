@@ -2,7 +2,7 @@ import { ask } from "../api.js";
 import type { Memory, Path } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
-import { ForgetRequests } from "../parts/forget-requests.js";
+import { ForgetRequest } from "../parts/forget-requests.js";
 import { go, type Params, paramsOf, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
@@ -23,7 +23,7 @@ const remove: Action<Memory> = {
 };
 const restore: Action<Memory> = {
   does: "Restore",
-  about: (memories) => <ForgetRequests memories={memories} />,
+  about: (memories) => memories.map((each) => <ForgetRequest key={each.id} memory={each} />),
   act: postTo("/memories/:id/restore"),
 };
 const approve: Action<Memory> = {

@@ -236,7 +236,6 @@ function Links({ memories }: { memories: readonly Memory[] }) {
 
 /** The words a memory rests on, in the messages they were said in. */
 function Quotation({ source }: { source: Source }) {
-  const { owner } = useHere();
   const { threadId, quote } = source;
   const [first] = source.seqs;
   const said = useQuery(
@@ -265,7 +264,7 @@ function Quotation({ source }: { source: Source }) {
         )}
       </QueryResult>
       <p>
-        <SourceLink owner={owner} source={source} />
+        <SourceLink source={source} />
       </p>
     </>
   );

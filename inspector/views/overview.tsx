@@ -1,9 +1,9 @@
-import type { Answer, Memory, Stats } from "../api-types.js";
+import type { Stats } from "../api-types.js";
 import { DayChart } from "../parts/day-chart.js";
 import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
-import { QueryResult, useAnswer } from "../parts/query.js";
+import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
-import { hrefOf, nameOf, paramsOf, scopeName, useHere } from "../place.js";
+import { hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -16,16 +16,19 @@ const tokensPerUnit = 100;
 /** What is going on: latest conversations, what waits, what was learned, and what recall took. */
 export function Overview() {
   const { owner } = useHere();
+  const name = nameOf(owner);
   const stats = useAnswer("/stats", { query: { by: "day", days: chartDays } });
   const latest = useAnswer("/threads", { query: { limit: mostThreads } });
-  const learned = useAnswer("/memories", { query: { limit: mostLearned } });
+  // Notes of apps are learned at every turn: they would hide what is known of users.
+  const kinds = owner.app ? undefined : "fact";
+  const learned = useAnswer("/memories", { query: { limit: mostLearned, kinds } });
   const today = new Date().toLocaleDateString("en-GB", {
     weekday: "long",
     day: "numeric",
     month: "long",
   });
   return (
-    <Page title={nameOf(owner) || "Overview"} beside={<span class="faint">{today}</span>}>
+    <Page title={name || "Overview"} beside={<span class="faint">{today}</span>}>
       <QueryResult query={stats}>{(found) => <Today stats={found} />}</QueryResult>
       <div class="split">
         <div>
@@ -42,7 +45,21 @@ export function Overview() {
           <Waits />
           <Card title="Learned last" beside={<All view="memories" />}>
             <QueryResult query={learned}>
-              {({ memories }) => <Learned memories={memories} />}
+              {({ memories }) => (
+                <Rows rows={memories} none="Nothing yet.">
+                  {({ id, scope, text, category, createdAt }) => (
+                    <li key={id}>
+                      <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
+                        {text.slice(0, 200)}
+                      </MemoryLink>
+                      <p class="faint">
+                        {titleOf(category)} · {name === "" && `${scopeName(scope)} · `}
+                        <When at={createdAt} />
+                      </p>
+                    </li>
+                  )}
+                </Rows>
+              )}
             </QueryResult>
           </Card>
         </div>
@@ -59,6 +76,8 @@ function All({ view }: { view: string }) {
 function Today({ stats: { rows, energy } }: { stats: Stats }) {
   // Oldest day first; the last is today.
   const today = rows?.at(-1);
+  const week = rows?.slice(-7) ?? [];
+  const turns = week.reduce((sum, day) => sum + day.recalls, 0);
   const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
   const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
   return (
@@ -67,7 +86,7 @@ function Today({ stats: { rows, energy } }: { stats: Stats }) {
         [
           "Turns today",
           count(recalls),
-          recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet",
+          `something new shown in ${count(recallsWithMemory)}; ${count(turns)} in 7 days`,
         ],
         [
           "Learned today",
@@ -96,139 +115,93 @@ function Charts({ rows }: { rows: NonNullable<Stats["rows"]> }) {
     return <p class="note">No recall in these {chartDays} days.</p>;
   return (
     <div class="charts">
-      <div>
-        <h3>Milliseconds</h3>
-        <DayChart
-          names={["half within", "95 of 100 within"]}
-          rows={rows.map(({ day = "", recallLatencyMs: took }) => ({
-            day,
-            inner: took?.p50 ?? 0,
-            outer: took?.p95 ?? null,
-          }))}
-        />
-      </div>
-      <div>
-        <h3>Turns</h3>
-        <DayChart
-          names={["shown something new", "all"]}
-          rows={rows.map(({ day = "", recalls, recallsWithMemory }) => ({
-            day,
-            inner: recallsWithMemory,
-            outer: recalls || null,
-          }))}
-        />
-      </div>
+      <DayChart
+        title="Milliseconds"
+        names={["half within", "95 of 100 within"]}
+        rows={rows.map(({ day = "", recallLatencyMs: took }) => {
+          return { day, inner: took?.p50 ?? 0, outer: took?.p95 ?? null };
+        })}
+      />
+      <DayChart
+        title="Turns"
+        names={["shown something new", "all"]}
+        rows={rows.map(({ day = "", recalls, recallsWithMemory }) => {
+          return { day, inner: recallsWithMemory, outer: recalls || null };
+        })}
+      />
     </div>
-  );
-}
-
-function Learned({ memories }: { memories: readonly Memory[] }) {
-  const isOfAll = nameOf(useHere().owner) === "";
-  return (
-    <Rows rows={memories} none="Nothing yet.">
-      {({ id, scope, text, category, createdAt }) => (
-        <li key={id}>
-          <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
-            {text.slice(0, 200)}
-          </MemoryLink>
-          <p class="faint">
-            {titleOf(category)} · {isOfAll && `${scopeName(scope)} · `}
-            <When at={createdAt} />
-          </p>
-        </li>
-      )}
-    </Rows>
   );
 }
 
 /** What waits for somebody: what failed first, then requests for consent, then quarantine. */
 function Waits() {
   const { owner, isOperator } = useHere();
-  const waiting = hrefOf("waiting", owner);
+  const waiting = useQuery((ask) => readWaiting(isOperator, ask), [isOperator]);
   return (
     <Card title="Waits for you" beside={<All view="waiting" />}>
-      <p class="clear good">Nothing: all is done and decided.</p>
-      {isOperator && (
-        <Some
-          path="/jobs"
-          which={{ state: "failed" }}
-          name="Failed work"
-          rowsOf={({ jobs }) => jobs}
-          lineOf={({ kind, threadId, scope, error }) => [
-            waiting,
-            `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`,
-            error ?? "",
-          ]}
-        />
-      )}
-      <Some
-        path="/consents"
-        which={{ status: "pending" }}
-        name="Requests for consent"
-        rowsOf={({ consents }) => consents}
-        lineOf={({ text, scope }) => [waiting, text, scopeName(scope)]}
-      />
-      {isOperator && (
-        <Some
-          path="/memories"
-          which={{ states: "quarantined" }}
-          name="Quarantine"
-          rowsOf={({ memories }) => memories}
-          lineOf={({ id, text, scope }) => [
-            hrefOf("memory", { ...paramsOf(scope), id }),
-            text,
-            scopeName(scope),
-          ]}
-        />
-      )}
+      <QueryResult query={waiting}>
+        {(groups) => (
+          <>
+            {groups.every(({ rows }) => rows.length === 0) && (
+              <p class="good">Nothing: all is done and decided.</p>
+            )}
+            {groups
+              .filter(({ rows }) => rows.length > 0)
+              .map(({ name, tone, rows }) => (
+                <div key={name}>
+                  <h3>
+                    {name}{" "}
+                    <Tag
+                      of={rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`}
+                      tone={tone}
+                    />
+                  </h3>
+                  <Rows kind="lines" rows={rows.slice(0, mostWaiting)}>
+                    {({ id, memory, text, about }) => (
+                      <li key={id}>
+                        <a href={memory ? hrefOf("memory", memory) : hrefOf("waiting", owner)}>
+                          <bdi>{text.slice(0, 120)}</bdi>
+                        </a>{" "}
+                        <span class="faint">{about.slice(0, 80)}</span>
+                      </li>
+                    )}
+                  </Rows>
+                </div>
+              ))}
+          </>
+        )}
+      </QueryResult>
     </Card>
   );
 }
 
-/** How many there are of a list, and the first of them. */
-function Some<List extends "/jobs" | "/consents" | "/memories", Row extends { id: string }>({
-  path,
-  which,
-  name,
-  rowsOf,
-  lineOf,
-}: {
-  path: List;
-  which: Readonly<Record<string, string>>;
-  name: string;
-  rowsOf: (page: Answer<List>) => readonly Row[];
-  lineOf: (row: Row) => readonly [href: string, text: string, about: string];
-}) {
-  const page = useAnswer(path, { query: { ...which, limit: mostCounted } });
-  const many = (rows: readonly Row[]) =>
-    rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`;
-  return (
-    <QueryResult query={page}>
-      {(found) => {
-        const rows = rowsOf(found);
-        return (
-          rows.length > 0 && (
-            <div class="waits">
-              <h3>
-                {name} <Tag of={many(rows)} tone={path === "/jobs" ? "bad" : "waiting"} />
-              </h3>
-              <Rows kind="lines" rows={rows.slice(0, mostWaiting)}>
-                {(row) => {
-                  const [href, text, about] = lineOf(row);
-                  return (
-                    <li key={row.id}>
-                      <a href={href}>
-                        <bdi>{text.slice(0, 120)}</bdi>
-                      </a>{" "}
-                      <span class="faint">{about.slice(0, 80)}</span>
-                    </li>
-                  );
-                }}
-              </Rows>
-            </div>
-          )
-        );
-      }}
-    </QueryResult>
-  );
+/** A line about something that waits, and the memory that it is, if it is one. */
+interface WaitingLine {
+  readonly id: string;
+  readonly text: string;
+  readonly about: string;
+  readonly memory?: Params;
+}
+
+async function readWaiting(isOperator: boolean, ask: Ask) {
+  const limit = mostCounted;
+  const [failed, asked, held] = await Promise.all([
+    isOperator ? ask("/jobs", { query: { state: "failed", limit } }) : undefined,
+    ask("/consents", { query: { status: "pending", limit } }),
+    isOperator ? ask("/memories", { query: { states: "quarantined", limit } }) : undefined,
+  ]);
+  const jobs = failed?.jobs.map(({ id, kind, threadId, scope, error }): WaitingLine => {
+    return { id, text: `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`, about: error ?? "" };
+  });
+  const consents = asked.consents.map(({ id, text, scope }): WaitingLine => {
+    return { id, text, about: scopeName(scope) };
+  });
+  const quarantine = held?.memories.map(({ id, text, scope }): WaitingLine => {
+    return { id, text, about: scopeName(scope), memory: { ...paramsOf(scope), id } };
+  });
+  return [
+    { name: "Failed work", tone: "bad", rows: jobs ?? [] },
+    { name: "Requests for consent", tone: "waiting", rows: consents },
+    { name: "Quarantine", tone: "waiting", rows: quarantine ?? [] },
+  ];
 }

@@ -1,15 +1,16 @@
-import { type Explained, type ExplainedHit, scoreParts } from "../api-types.js";
+import type { Explained, ExplainedHit } from "../api-types.js";
 import { Bar } from "../parts/bar.js";
-import { noWords, signalNames } from "../parts/delta.js";
+import { signalNames } from "../parts/delta.js";
 import { Field, Filters } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { MarkedWords, Tag } from "../parts/texts.js";
+import { Marked, noWords, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";
 
 /** A question asked of memory: what is found and why, and what is omitted and why. */
 export function TestRetrieval() {
   const { params } = useHere();
+  const explained = useQuery((ask) => explain(params, ask), [params]);
   return (
     <Page title="Test retrieval">
       <Filters search={{ name: "question", label: "Question" }} does="Ask">
@@ -18,16 +19,23 @@ export function TestRetrieval() {
         <Field label="Categories" name="categories" />
         <Field label="At most" name="topK" type="number" />
       </Filters>
-      {params.question ? (
-        <Result params={params} />
-      ) : (
-        <p class="note">Ask what an agent would ask: what is found, why, and what is omitted.</p>
-      )}
+      <QueryResult query={explained}>
+        {(found) =>
+          found ? (
+            <Found {...found} />
+          ) : (
+            <p class="note">
+              Ask what an agent would ask: what is found, why, and what is omitted.
+            </p>
+          )
+        }
+      </QueryResult>
     </Page>
   );
 }
 
 async function explain({ question, agent, thread, categories, topK }: Params, ask: Ask) {
+  if (!question) return null;
   const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
   const body = {
     query: question,
@@ -40,50 +48,40 @@ async function explain({ question, agent, thread, categories, topK }: Params, as
   return (await ask("/query", { method: "post", body })) as Explained;
 }
 
-function Result({ params }: { params: Params }) {
-  const explained = useQuery((ask) => explain(params, ask), [params]);
+function Found(found: Explained) {
+  const { hits, omitted, question } = found;
+  const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
   return (
-    <QueryResult query={explained}>
-      {(found) => {
-        const { hits, omitted, question } = found;
-        const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
-        return (
-          <>
-            <p class="note">{searchedBy(found)}</p>
-            {question.lacksEmbeddings && (
-              <p class="note">
-                Meaning is not searched here, although memories have vectors: start{" "}
-                <code>mnemograph inspect</code> with <code>--embeddings MODULE</code>, or give{" "}
-                <code>createMemory</code> its <code>embeddings</code>.
-              </p>
+    <>
+      <p class="note">{searchedBy(found)}</p>
+      {question.lacksEmbeddings && (
+        <p class="note">
+          Meaning is not searched here, although memories have vectors: start{" "}
+          <code>mnemograph inspect</code> with <code>--embeddings MODULE</code>, or give{" "}
+          <code>createMemory</code> its <code>embeddings</code>.
+        </p>
+      )}
+      <div class="split">
+        <Card title="Found">
+          <Rows rows={hits} none="Nothing fits.">
+            {(hit) => <Hit key={hit.memory.id} hit={hit} most={most} />}
+          </Rows>
+        </Card>
+        <Card title="Omitted">
+          <Rows rows={omitted} none="Nothing that was looked at was omitted.">
+            {({ memory, reason, detail, score }) => (
+              <li key={memory.id + reason}>
+                <MemoryLink id={memory.id}>{memory.text.slice(0, 300)}</MemoryLink>
+                <p class="faint">
+                  <Tag of={reason} tone="bad" /> {detail}{" "}
+                  {score !== null && `Score ${score.toFixed(3)}.`}
+                </p>
+              </li>
             )}
-            <div class="split">
-              <Card title="Found">
-                {hits.length === 0 && <p class="note">Nothing fits.</p>}
-                <ol class="rows">
-                  {hits.map((hit) => (
-                    <Hit key={hit.memory.id} hit={hit} most={most} />
-                  ))}
-                </ol>
-              </Card>
-              <Card title="Omitted">
-                <Rows rows={omitted} none="Nothing that was looked at was omitted.">
-                  {({ memory, reason, detail, score }) => (
-                    <li key={memory.id + reason}>
-                      <MemoryLink id={memory.id}>{memory.text.slice(0, 300)}</MemoryLink>
-                      <p class="faint">
-                        <Tag of={reason} tone="bad" /> {detail}{" "}
-                        {score !== null && `Score ${score.toFixed(3)}.`}
-                      </p>
-                    </li>
-                  )}
-                </Rows>
-              </Card>
-            </div>
-          </>
-        );
-      }}
-    </QueryResult>
+          </Rows>
+        </Card>
+      </div>
+    </>
   );
 }
 
@@ -92,32 +90,27 @@ function searchedBy({ question, floor, budgetTokens }: Explained): string {
   const least =
     typeof floor === "number"
       ? `least similarity ${floor}`
-      : `least evidence ${floor.each}, of the best ${floor.best}`;
+      : `least evidence ${floor.each}, or ${floor.best} of the best`;
   const how = question.broad ? "Asks for all there is" : `Searched by ${words}`;
-  return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
+  return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · ${budgetTokens === null ? "no budget of tokens" : `budget ${budgetTokens} tokens`}`;
 }
 
 function sum(parts: ExplainedHit["parts"]): number {
-  return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
+  return Object.values(parts).reduce((total, part) => total + Math.max(0, part), 0);
 }
 
 function Hit({ hit, most }: { hit: ExplainedHit; most: number }) {
   const { memory, score, similarity, reason, parts } = hit;
-  const drawn = scoreParts
-    .map((part, place) => ({
-      name: signalNames[part] ?? part,
-      value: parts[part],
-      shade: Math.min(place + 1, 4),
-    }))
+  const drawn = Object.entries(parts)
+    .map(([part, value], place) => {
+      return { name: signalNames[part] ?? part, value, shade: Math.min(place + 1, 4) };
+    })
     .filter(({ value }) => value !== 0);
   const label = drawn.map(({ name, value }) => `${name} ${value.toFixed(3)}`).join(", ");
   return (
     <li>
       <MemoryLink id={memory.id}>
-        <MarkedWords
-          text={memory.text.slice(0, 300)}
-          words={{ ...noWords, question: hit.matched }}
-        />
+        <Marked text={memory.text.slice(0, 300)} words={{ ...noWords, question: hit.matched }} />
       </MemoryLink>
       <Bar parts={drawn} most={most} label={label || "no part"} />
       <p class="faint">

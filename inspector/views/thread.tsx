@@ -97,7 +97,7 @@ function Talk({ page }: { page: ThreadPage }) {
         </p>
       }
     >
-      <JobList jobs={failed} canRetry />
+      <JobList jobs={failed} />
       <SummaryStrip summaries={summaries} messages={(messages.at(-1)?.seq ?? 0) + 1} />
       <div class="panes">
         <div class="talk">

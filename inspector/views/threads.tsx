@@ -4,7 +4,7 @@ import { Page, Rows, ThreadLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
-import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";
+import { counted, Marked, noWords, Tag, When, wordsOf } from "../parts/texts.js";
 import { type Params, paramsOf, scopeName, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */
@@ -115,7 +115,11 @@ function Found({ said }: { said: string }) {
               {({ threadId, scope, seq, role, text, saidAt }) => (
                 <li key={`${threadId} ${seq}`} class="thread">
                   <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq} kind="row plain">
-                    <Marked text={excerptOf(text, beginnings)} beginnings={beginnings} />
+                    <Marked
+                      text={excerptOf(text, beginnings)}
+                      words={{ ...noWords, question: beginnings }}
+                      areBeginnings
+                    />
                   </ThreadLink>
                   <p class="faint who">
                     {role} · <bdi>{scopeName(scope)}</bdi> · <bdi>{threadId}</bdi>

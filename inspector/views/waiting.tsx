@@ -74,7 +74,7 @@ function Jobs({ state, title }: { state: string; title: string }) {
   const ownerName = nameOf(owner) || "everybody";
   return (
     <Listed page={page} rows={jobs} name={name} title={`${title} of ${ownerName}`}>
-      <JobList jobs={jobs} canRetry={state === "failed"} />
+      <JobList jobs={jobs} />
     </Listed>
   );
 }
@@ -113,7 +113,7 @@ function Consents() {
       title="Requests for consent"
       none="No request waits for a user's consent."
     >
-      <Choosable kind="rows" rows={consents} actionsOf={() => decisions} hasButtons>
+      <Choosable rows={consents} actionsOf={() => decisions} hasButtons>
         {(consent) => <Request {...consent} />}
       </Choosable>
     </Listed>
@@ -171,7 +171,7 @@ function Quarantine() {
       title="Quarantine"
       none="Nothing reads as instructions to a model."
     >
-      <Choosable kind="rows" rows={memories} actionsOf={actionsOf} hasButtons>
+      <Choosable rows={memories} actionsOf={actionsOf} hasButtons>
         {({ id, scope, text, origin, createdAt }) => (
           <>
             <p dir="auto">

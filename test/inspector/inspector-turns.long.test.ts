@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     const shown = { revision: 0, memoryIds: ids, firstSeq: 0, parts, scores, scoreParts };
     await memory.remember({ scope, threadId, messages, shown });
     await open("thread?user=vera&thread=garage");
-    const lines = page.getByRole("region", { name: "Changes since" }).getByRole("listitem");
+    const lines = page.getByRole("region", { name: /^What/ }).getByRole("listitem");
     const ofCars = lines.filter({ hasText: texts.cars });
     await ofCars.getByText("fits by cars").waitFor();
     await ofCars.getByText("score 0.50: words 0.40, recency 0.10").waitFor();
