@@ -302,41 +302,10 @@ function eventSums(formProblems: readonly string[]): Sql {
     'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compaction')`;
 }
 
-/** One statement. A search belongs to the next turn of its thread. */
-function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
-  const { schema } = db;
-  const { scope, since, formProblems } = selection;
-  const isToday = sql`filter (where x.created_at >= ${today(db)})`;
-  const works = sql`(
-    select k.given_up_at, (k.retry_at is not null or k.lease_until is not null or k.error is not null) as is_listed, k.lease_until, coalesce(k.lease_until, k.retry_at) as due_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id,
-      coalesce(t.user_id, o.user_id) as user_id, coalesce(t.app_id, o.app_id) as app_id
-    from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
-  ) x`;
-  const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
-  // A user's memories are found by their owner: no index has the ids of a memory's own columns.
-  const isOwned =
-    scope?.userId === undefined
-      ? sql`true`
-      : sql`x.owner_ref = (select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
-  const selects = [
-    countedBy(selection, "event", "e", {
-      at: sql`e.created_at`,
-      name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
-        when e.status = 'ok' then e.op else '' end`,
-      sums: eventSums(formProblems),
-      from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
-    }),
-    countedBy(selection, "memory", "x", {
-      at: sql`x.created_at`,
-      name: sql`x.kind`,
-      sums: sql`'n', count(*)`,
-      from: sql`${schema}.memory x where ${isOwned} and x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
-    }),
-    countedBy(selection, "dead", "x", {
-      at: sql`x.given_up_at`,
-      sums: sql`'n', count(*)`,
-      from: sql`${works} where x.given_up_at is not null and x.given_up_at >= ${since}`,
-    }),
+/** Conversations, their turns, and what these were shown. A search belongs to the thread's next turn. */
+function conversationCounts(schema: Sql, selection: Selection): Sql[] {
+  const { since } = selection;
+  return [
     countedBy(selection, "turn", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
@@ -375,6 +344,45 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       )`,
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
+  ];
+}
+
+/** One statement. */
+function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
+  const { schema } = db;
+  const { scope, since, formProblems } = selection;
+  const isToday = sql`filter (where x.created_at >= ${today(db)})`;
+  const works = sql`(
+    select k.given_up_at, (k.retry_at is not null or k.lease_until is not null or k.error is not null) as is_listed, k.lease_until, coalesce(k.lease_until, k.retry_at) as due_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id,
+      coalesce(t.user_id, o.user_id) as user_id, coalesce(t.app_id, o.app_id) as app_id
+    from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
+  ) x`;
+  const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
+  // A user's memories are found by their owner: no index has the ids of a memory's own columns.
+  const isOwned =
+    scope?.userId === undefined
+      ? sql`true`
+      : sql`x.owner_ref = (select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
+  const selects = [
+    countedBy(selection, "event", "e", {
+      at: sql`e.created_at`,
+      name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
+        when e.status = 'ok' then e.op else '' end`,
+      sums: eventSums(formProblems),
+      from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
+    }),
+    countedBy(selection, "memory", "x", {
+      at: sql`x.created_at`,
+      name: sql`x.kind`,
+      sums: sql`'n', count(*)`,
+      from: sql`${schema}.memory x where ${isOwned} and x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
+    }),
+    countedBy(selection, "dead", "x", {
+      at: sql`x.given_up_at`,
+      sums: sql`'n', count(*)`,
+      from: sql`${works} where x.given_up_at is not null and x.given_up_at >= ${since}`,
+    }),
+    ...conversationCounts(schema, selection),
     countedBy(selection, "usage", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
