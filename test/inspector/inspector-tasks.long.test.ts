@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium || !onServer())(
 
     timed("The page says why the agent said what it said", async () => {
       await findNuts();
-      const changes = page.getByRole("region", { name: /^What/ });
+      const changes = page.getByRole("region", { name: "What the model was shown first" });
       const line = changes.getByRole("listitem").filter({ hasText: "Is allergic to walnuts." });
       await line.getByText("always shown").waitFor();
       await page.getByRole("region", { name: "The whole prompt" }).waitFor();
