@@ -5,7 +5,7 @@ import { installedVersion } from "../peers.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { commandAt } from "../postgres/schema-state.js";
-import { nobody } from "../scope/scope.js";
+import { isSomebody } from "../scope/scope-predicates.js";
 import { vectorRows } from "../store/item-vectors.js";
 import { type Check, ok, warn } from "./check.js";
 import { counted } from "./output.js";
@@ -23,7 +23,7 @@ export async function checkStored(db: Connection, size?: string | null): Promise
         where c.relnamespace = to_regnamespace(${schema.text}) and c.relkind = 'r'
       ) as size
     from (
-      select 'threads' as what, count(*) from ${schema}.thread t where t.tenant_id <> ${nobody.tenantId}
+      select 'threads' as what, count(*) from ${schema}.thread t where ${isSomebody("t")}
       union all select 'messages', count(*) from ${schema}.message
       union all (select concat('memories (', kind, ', ', state, ')'), count(*) from ${schema}.memory group by kind, state order by 1)
       union all (select concat('summaries (', status, ')'), count(*) from ${schema}.summary group by status order by 1)

@@ -39,6 +39,7 @@ export function useInspectedPage() {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
+  let clicks = 0;
 
   beforeAll(async () => {
     const config = { memories: { extract: true } };
@@ -62,6 +63,7 @@ export function useInspectedPage() {
   });
   beforeEach(async () => {
     wrong.length = 0;
+    clicks = 0;
     page = await context.newPage();
     page.setDefaultTimeout(limitsMs.step);
     page.on("pageerror", (error) => wrong.push(String(error)));
@@ -100,6 +102,15 @@ export function useInspectedPage() {
     },
     get page() {
       return page;
+    },
+    /** Those of `click` in this test. */
+    get clicks() {
+      return clicks;
+    },
+    /** Of several, the last: a dialog's button stands after the one that opened it. */
+    async click(role: "link" | "button", name: string) {
+      clicks++;
+      await page.getByRole(role, { name, exact: true }).last().click();
     },
     async open(place: string) {
       await page.goto(`${server.origin}/inspector/#/${place}`);

@@ -5,16 +5,11 @@ import { useInspectedPage } from "./inspected-page.js";
 
 describe.skipIf(!hasChromium)("by hand in the inspector", () => {
   const inspected = useInspectedPage();
+  const { click } = inspected;
   let page: Page;
-  let clicks = 0;
   beforeEach(() => {
     ({ page } = inspected);
-    clicks = 0;
   });
-  const click = async (role: "link" | "button", name: string) => {
-    clicks++;
-    await page.getByRole(role, { name, exact: true }).last().click();
-  };
   const dialog = () => page.getByRole("dialog");
   /** Opens the form over the memories of `userId`. */
   async function openForm(userId: string) {
@@ -34,7 +29,7 @@ describe.skipIf(!hasChromium)("by hand in the inspector", () => {
     const text = "Wants to be called, not written to.";
     await write({ ...contact, Text: text, Reason: "call of 12 May" });
     await page.getByRole("heading", { name: text }).waitFor();
-    expect(clicks).toBe(3);
+    expect(inspected.clicks).toBe(3);
     await page.getByText("The word of joe").waitFor();
     await page.getByText("call of 12 May").waitFor();
     const [written] = await inspected.memory.memories.list({ scope: { userId: "mia" } });
@@ -68,7 +63,7 @@ describe.skipIf(!hasChromium)("by hand in the inspector", () => {
   it("The settings in use are seen in one click, marked as default or changed", async () => {
     await inspected.open("overview?user=ana");
     await click("link", "Settings");
-    expect(clicks).toBe(1);
+    expect(inspected.clicks).toBe(1);
     const row = (group: string, name: string) =>
       page.getByRole("region", { name: group, exact: true }).locator("div", { hasText: name });
     for (const [group, name, told] of [

@@ -9,17 +9,11 @@ import { useInspectedPage } from "./inspected-page.js";
 
 describe.skipIf(!hasChromium)("the inspector's page of what was forgotten", () => {
   const inspected = useInspectedPage();
-  const { open } = inspected;
+  const { open, click } = inspected;
   let page: Page;
-  let clicks = 0;
   beforeEach(() => {
     ({ page } = inspected);
-    clicks = 0;
   });
-  const click = async (role: "link" | "button", name: string) => {
-    clicks++;
-    await page.getByRole(role, { name, exact: true }).first().click();
-  };
   const pair = generateKeyPairSync("ed25519");
   const privateKey = pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const publicKey = pair.publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -48,7 +42,7 @@ describe.skipIf(!hasChromium)("the inspector's page of what was forgotten", () =
     const server = await openAfterErasing("erased-eve");
     await click("link", "Forgotten");
     const { text, receipt } = await receiptOfPage();
-    expect(clicks).toBe(2);
+    expect(inspected.clicks).toBe(2);
     expect(receiptProblems(receipt, publicKey)).toEqual([]);
     expect(text).not.toContain("erased-eve");
     await page.getByText("Checked now: nothing of this id is left.").waitFor();
