@@ -145,29 +145,6 @@ const mayImport = {
     ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes", "langgraph/tools"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
-  // Their one list: what ways in for programs elsewhere are made from.
-  operations: [
-    ...[
-      "text",
-      "scope",
-      "events",
-      "conversation",
-      "memories/item",
-      "memories/guard",
-      "search",
-      "turns",
-    ],
-    ...["transfer", "jobs", "forgetting"],
-  ],
-  "http/inspector": ["http", "operations"],
-  http: ["text", "scope", "operations", "http/inspector"],
-  mcp: ["text", "scope", "memories/item", "operations"],
-  "ai-sdk": ["text", "scope", "search", "turns", "langgraph/run", "langgraph/tools"],
-  cli: [
-    ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
-    ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
-    ...["models", "store", "transfer", "usage", "langgraph/checkpointer", "local-embeddings"],
-  ],
   testing: ["testing/offline"],
   "testing/offline": [],
 };
@@ -179,7 +156,19 @@ const mayImport = {
 const everywhere = "^src/(errors|clock|deadline|logger|peers|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
-const knowTheContract = "^src/(composition|langgraph|operations|http|mcp|ai-sdk|cli)/";
+const knowTheContract = "^src/(composition|langgraph)/";
+
+/** Folder of packages/server/src → folders of it that it may import besides itself. */
+const serverMayImport = {
+  // The one list that routes, commands and tools are made from.
+  operations: [],
+  "http/inspector": ["http", "operations"],
+  http: ["operations", "http/inspector"],
+  mcp: ["operations"],
+  cli: ["operations", "http", "http/inspector", "mcp"],
+};
+
+const server = "^packages/server/src/";
 
 const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.(ts|json)$`;
 
@@ -191,6 +180,17 @@ const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
   to: {
     path: "^src/.+/",
     pathNot: [folder, ...allowed].map(escaped),
+  },
+}));
+
+const serverFolders = Object.entries(serverMayImport).map(([folder, allowed]) => ({
+  name: `imports-of-server-${folder.replaceAll("/", "-")}`,
+  comment: `What packages/server/src/${folder} may import stands in .dependency-cruiser.mjs.`,
+  severity: "error",
+  from: { path: `${server}${folder}/[^/]+$` },
+  to: {
+    path: `${server}.+/`,
+    pathNot: [folder, ...allowed].map((each) => `${server}${each}/[^/]+$`),
   },
 }));
 
@@ -210,18 +210,35 @@ const isPackage = (...names) => names.map((name) => `(^|node_modules/)${name}(/|
 export default {
   forbidden: [
     ...folders,
+    ...serverFolders,
+    {
+      name: "packages-use-the-contract",
+      comment: "Packages import mnemograph by its entries, as those who install it do.",
+      severity: "error",
+      from: { path: "^packages/" },
+      to: {
+        path: "^src/",
+        pathNot: "^src/(index|contract|(local-embeddings|testing)/index)\\.ts$",
+      },
+    },
+    {
+      name: "the-library-knows-no-package",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^packages/" },
+    },
     {
       name: "no-circular-files",
       comment: "A callee never imports its caller, types included: put what both need below them.",
       severity: "error",
-      from: { path: "^src/" },
+      from: { path: "^(src|packages)/" },
       to: { circular: true },
     },
     {
       name: "no-circular-folders",
       severity: "error",
       scope: "folder",
-      from: { path: "^src/" },
+      from: { path: "^(src|packages)/" },
       to: { circular: true },
     },
     {
@@ -244,7 +261,7 @@ export default {
     {
       name: "top-is-for-the-top",
       comment:
-        "Only ways in know the contract; nobody but the entry and the command line makes a memory.",
+        "Only ways in know the contract; nobody but the entry makes a memory.",
       severity: "error",
       from: { path: "^src/.+/", pathNot: knowTheContract },
       to: { path: "^src/[^/]+\\.ts$", pathNot: everywhere },
@@ -252,14 +269,14 @@ export default {
     {
       name: "contract-only",
       severity: "error",
-      from: { path: "^src/(langgraph|operations|http|mcp)/" },
+      from: { path: "^src/langgraph/" },
       to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|internal-api)\\.ts$"] },
     },
     {
       name: "operations-know-no-protocol",
       comment: "Routes, commands and tools are made from operations, and not the other way round.",
       severity: "error",
-      from: { path: "^src/operations/" },
+      from: { path: `${server}operations/` },
       to: { path: isPackage("hono", "@hono/[^/]+", "@modelcontextprotocol/[^/]+", "commander") },
     },
     {
@@ -290,7 +307,7 @@ export default {
       name: "drivers-in-postgres",
       comment: "Drivers belong to src/postgres; others have a Connection.",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(postgres|langgraph/checkpointer|cli)/" },
+      from: { path: "^src/", pathNot: "^src/(postgres|langgraph/checkpointer)/" },
       to: {
         path: isPackage("pg", "@electric-sql/[^/]+"),
         dependencyTypesNot: ["type-only"],

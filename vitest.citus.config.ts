@@ -5,6 +5,7 @@ import config from "./vitest.config.js";
 
 // By scripts/citus-tests.sh: what must run on Citus as on a plain server. A call takes several times as long there.
 export default defineConfig({
+  ...config,
   test: {
     ...config.test,
     include: ["test/citus/*.citus.ts", `test/{${citusSuites}}/**/*.test.ts`],

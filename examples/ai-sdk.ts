@@ -1,13 +1,13 @@
+import { memoryModelMiddleware } from "@mnemograph/ai-sdk";
 import { generateText, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { createMemory } from "mnemograph";
-import { memoryModelMiddleware } from "mnemograph/ai-sdk";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // Memory for a model of the AI SDK. The middleware puts what it recalls before the last user message,
 // and remembers the answer.
 //
-// npm install ai
+// npm install ai @mnemograph/ai-sdk
 // npx tsx examples/ai-sdk.ts
 
 // In place of openai("gpt-4.1-mini") from @ai-sdk/openai: it answers with the line of its prompt

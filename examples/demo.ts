@@ -40,6 +40,6 @@ process.exitCode = status ?? 1;
 if (status === 0) {
   heading("5  Look at what it made");
   tell("Threads, summaries, memories and why they were shown, in a browser on this machine:");
-  tell(`npx mnemograph inspect --user ana --data-dir ${join(folder, "database")}`, "bold");
+  tell(`npx @mnemograph/server inspect --user ana --data-dir ${join(folder, "database")}`, "bold");
   tell("In a clone it is `npm run inspect --`. The folder is yours to delete.", "dim");
 }

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { createMemoryApp } from "../src/http/index.js";
+import { createMemoryApp } from "../packages/server/src/http/index.js";
 import { studioMemory } from "./studio-memory.js";
 
 /**

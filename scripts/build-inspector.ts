@@ -15,7 +15,7 @@ import { build } from "esbuild";
 /** Longest that the page may be on its way, compressed. */
 const mostBytes = 200_000;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../packages/server", import.meta.url));
 
 /** The page's sources. */
 export const inspectorSources: string = join(root, "inspector");

@@ -1,19 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { migrationFiles } from "../src/postgres/migration-files.js";
 import { packageVersion } from "../src/postgres/package-version.js";
 
-// Bundles the package's ways in, with what they share, into a folder: `tsx scripts/bundle.ts dist`.
-// Three hundred modules of its own would take a process as long to load as LangGraph does. What it
-// depends on stays outside.
+// Bundles the ways into a package, with what they share: `tsx scripts/bundle.ts [PACKAGE] [FOLDER]`,
+// by default that of the current folder, into its dist. Three hundred modules of its own would take a process as long to load as
+// LangGraph does. What it depends on stays outside.
 
-const [, , folder = "dist"] = process.argv;
-const entries = [
-  ...["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"],
-  ...["local-embeddings/index", "local-embeddings/embedding-child"],
-];
+/** Package → its ways in, without those that `exports` and `bin` name. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  mnemograph: ["local-embeddings/embedding-child"],
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  readonly bin?: Readonly<Record<string, string>>;
+}
+
+const [, , home = ".", folder = join(home, "dist")] = process.argv;
+const manifest: Manifest = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+const { name, exports, bin = {} } = manifest;
+const built = [...Object.values(exports), ...Object.values(bin)].flatMap((way) => {
+  const path = typeof way === "string" ? way : way.default;
+  return /dist\/(.+)\.js$/.exec(path)?.[1] ?? [];
+});
 
 await build({
-  entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),
+  entryPoints: [...built, ...(others[name] ?? [])].map((way) => ({
+    in: resolve(home, "src", `${way}.ts`),
+    out: way,
+  })),
   outdir: folder,
   bundle: true,
   splitting: true,
@@ -21,6 +39,8 @@ await build({
   platform: "node",
   target: "node20.19",
   format: "esm",
+  // Without the paths of tsconfig.json: a package imports the others as they are published.
+  tsconfigRaw: {},
   logLevel: "warning",
   plugins: [
     {

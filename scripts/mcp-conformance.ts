@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAdaptorServer } from "@hono/node-server";
-import { createMemoryApp } from "../src/http/index.js";
+import { createMemoryApp } from "../packages/server/src/http/index.js";
+import { mcpHandler } from "../packages/server/src/mcp/index.js";
 import { createMemory } from "../src/index.js";
-import { mcpHandler } from "../src/mcp/index.js";
 
 /**
  * `npm run mcp:conformance`: the Model Context Protocol's own conformance suite against `/mcp` as

@@ -23,7 +23,7 @@ $has_files || set -- "$@" "${tests[@]/#/test/langgraph/}" "${others[@]/#/test/}"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -R src test scripts migrations examples graphs docs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
+cp -R src packages test scripts migrations examples graphs docs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
 cd "$copy"
 
 # Without the lock file. Of the development tools only what these tests need.
@@ -31,8 +31,14 @@ node --input-type=module --eval '
   import { readFileSync, writeFileSync } from "node:fs";
   const manifest = JSON.parse(readFileSync("package.json", "utf8"));
   const { devDependencies: tools, peerDependencies, engines, overrides } = manifest;
+  const packages = ["server", "ai-sdk"].map((name) => `packages/${name}/package.json`);
   const oldestOf = (range) => /\d+(?:\.\d+)*/.exec(range)[0];
   const peers = Object.fromEntries(Object.entries(peerDependencies).map(([peer, range]) => [peer, oldestOf(range)]));
+  for (const path of packages) {
+    const { mnemograph: _, ...others } = JSON.parse(readFileSync(path, "utf8")).dependencies;
+    const oldest = Object.entries(others).map(([name, range]) => [name, oldestOf(range)]);
+    Object.assign(peers, Object.fromEntries(oldest));
+  }
   const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|publint|typedoc|@langchain\/langgraph-cli)/;
   const needed = Object.entries(tools).filter(([tool]) => !unneeded.test(tool));
   // The last versions that run on Node 20. Each SDK of OpenTelemetry takes a few releases of the API.

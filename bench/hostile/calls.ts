@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { bearerTokens, createMemoryApp } from "../../src/http/index.js";
+import { bearerTokens, createMemoryApp } from "../../packages/server/src/http/index.js";
 import { createMemory, type Memory, MemoryError, memoryQueryTool } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";

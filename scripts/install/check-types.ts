@@ -1,7 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilers, resolutions } from "./cases.js";
-import { firstProgram, inEmptyFolder, install, installLines, runCommand } from "./project.js";
+import {
+  type Archives,
+  firstProgram,
+  inEmptyFolder,
+  install,
+  installLines,
+  runCommand,
+} from "./project.js";
 
 /** Pages whose first programs are compiled: together they use each way in. */
 const pages = ["README", "state-graph", "supervisor", "http", "mcp", "ai-sdk", "deepagents"];
@@ -22,12 +29,12 @@ export interface TypeCheck {
  * Compiles the pages' first programs with each compiler under `strict`, declarations of packages
  * included; what other packages declare wrongly is not counted.
  */
-export async function checkTypes(archive: string): Promise<TypeCheck[]> {
+export async function checkTypes(archives: Archives): Promise<TypeCheck[]> {
   return await inEmptyFolder(async (folder) => {
     const names = pages.flatMap((page) =>
       installLines(page).flatMap((line) => line.split(/\s+/).slice(2)),
     );
-    const packages = [...new Set(names)].map((name) => (name === "mnemograph" ? archive : name));
+    const packages = [...new Set(names)].map((name) => archives.get(name) ?? name);
     const aliases = compilers.map((version) => `typescript-${version}@npm:typescript@${version}`);
     await install(folder, "npm", [...packages, ...aliases, ...others]);
     for (const page of pages) writeFileSync(join(folder, `${page}.mts`), firstProgram(page).code);
@@ -61,6 +68,6 @@ async function problemsOf(folder: string, compiler: string, moduleResolution: st
   // A line `path(line,column): error …` for each; a crash prints none.
   const errors = printed.split("\n").filter((line) => /error TS\d+/.test(line));
   const isOurs = (line: string) =>
-    !line.includes("node_modules/") || /node_modules\/mnemograph\//.test(line);
+    !line.includes("node_modules/") || /node_modules\/@?mnemograph\//.test(line);
   return errors.filter(isOurs);
 }

@@ -23,12 +23,15 @@ const { DATABASE_URL: databaseUrl, ...embedded } = process.env;
 
 const peanuts = "The user is allergic to peanuts.";
 
+/** Packages of this repository, by name: the paths of what npm packed. */
+export type Archives = ReadonlyMap<string, string>;
+
 /** Installs in an empty folder as a user would, and runs what the page prints. @throws what failed */
-export async function tryInstall(archive: string, tried: InstallCase): Promise<void> {
+export async function tryInstall(archives: Archives, tried: InstallCase): Promise<void> {
   await inEmptyFolder(async (folder) => {
     const manager = tried.manager ?? "npm";
     if (tried.has.length > 0) await install(folder, manager, tried.has);
-    await install(folder, manager, packagesOf(tried, archive));
+    await install(folder, manager, packagesOf(tried, archives));
     const { file, code, output } = firstProgram(tried.page);
     expectOutput(await runProgram(folder, file, code), output);
     if (tried.also === "queue") await queues(folder);
@@ -80,13 +83,13 @@ export async function runCommand(
   }
 }
 
-/** The packages of the page's install line, with the archive, and without what the project has. */
-function packagesOf({ page, has }: InstallCase, archive: string): string[] {
+/** The packages of the page's install line, those of this repository as archives, without what the project has. */
+function packagesOf({ page, has }: InstallCase, archives: Archives): string[] {
   const lines = installLines(page).length > 0 ? installLines(page) : installLines("README");
   const names = lines.flatMap((line) => line.split(/\s+/).slice(2));
   const nameOf = (spec: string) => spec.replace(/(?!^)@.*$/, "");
   const missing = names.filter((spec) => !has.some((had) => nameOf(had) === nameOf(spec)));
-  return missing.map((spec) => (spec === "mnemograph" ? archive : spec));
+  return missing.map((spec) => archives.get(spec) ?? spec);
 }
 
 /** The lines `npm install …` of a page's first shell block, with their continuations. */
@@ -137,7 +140,7 @@ function expectOutput(printed: string, expected: string): void {
 /** Starts the HTTP server by the command line, and asks it once. */
 async function serves(folder: string): Promise<void> {
   const port = await freePort();
-  const main = "node_modules/mnemograph/dist/cli/main.js";
+  const main = "node_modules/@mnemograph/server/dist/cli/main.js";
   const child = spawn(process.execPath, [main, "serve", "--port", String(port)], {
     cwd: folder,
     env: embedded,

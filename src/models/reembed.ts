@@ -181,6 +181,6 @@ export async function reportLacking(
   if (!space) return;
   const lacking = await countLacking(db, space, kinds);
   const model = `${space.name} (${space.dimensions} dimensions)`;
-  const found = "found by words only: run `npx mnemograph reembed` or `memory.reembed()`.";
+  const found = "found by words only: run `npx @mnemograph/server reembed` or `memory.reembed()`.";
   if (lacking > 0) logger.warn(`${lacking} texts have no vector of ${model} and are ${found}`);
 }

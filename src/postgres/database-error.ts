@@ -101,7 +101,7 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     case "42703":
       return as("SETUP_REQUIRED")(
         `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
-          `Run \`await memory.setup()\` or \`npx mnemograph migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
+          `Run \`await memory.setup()\` or \`npx @mnemograph/server migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
       );
     case "25006":
       return denied(

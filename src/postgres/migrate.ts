@@ -60,7 +60,7 @@ export async function migrate(database: Database, given: MigrateOptions): Promis
         await retryOn(buildRaces, build, {
           most: 5,
           stepMs: 200,
-          busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
+          busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx @mnemograph/server migrate\` once, and start them again.`,
         });
         applied.push(concurrent.name);
       }

@@ -140,7 +140,7 @@ const setFlags = { core: "", vector: " --vectors", isolation: " --isolation" };
 export function commandAt({ schemaName, dataDir }: SchemaPlace, words: string): string {
   const schema = schemaName === "mnemograph" ? "" : ` --schema ${schemaName}`;
   const folder = dataDir === undefined ? "" : ` --data-dir ${dataDir}`;
-  return `npx mnemograph ${words}${schema}${folder}`;
+  return `npx @mnemograph/server ${words}${schema}${folder}`;
 }
 
 /** The same, to set up `sets`. */
@@ -167,7 +167,7 @@ const foreignTable = (schemaName: string, table: string): MemoryError =>
   differs(
     schemaName,
     `has a table "${table}" that this package did not make: choose another schema (\`schema\` of createMemory), and run ` +
-      "`npx mnemograph migrate --schema NAME`.",
+      "`npx @mnemograph/server migrate --schema NAME`.",
   );
 
 const differs = (schemaName: string, what: string): MemoryError =>

@@ -5,7 +5,7 @@ import * as sdk6 from "ai-6";
 import * as mocks6 from "ai-6/test";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware, memoryQueryToolFor } from "../../packages/ai-sdk/src/index.js";
 import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 

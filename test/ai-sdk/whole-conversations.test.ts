@@ -1,7 +1,7 @@
 import { generateText, wrapLanguageModel } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { expect, it } from "vitest";
-import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware } from "../../packages/ai-sdk/src/index.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 

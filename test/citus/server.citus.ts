@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
-import { diagnose } from "../../src/cli/diagnose.js";
+import { diagnose } from "../../packages/server/src/cli/diagnose.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
 import { dueJobsConfig, instantAnswers } from "../support/due-jobs.js";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { prepareOperation } from "../../src/cli/call-operation.js";
-import { operationList } from "../../src/operations/operations.js";
+import { prepareOperation } from "../../packages/server/src/cli/call-operation.js";
+import { operationList } from "../../packages/server/src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
 import { compiled } from "../support/compiled.js";

@@ -23,10 +23,15 @@ function run(
   const { DATABASE_URL: _, ...inherited } = process.env;
   const options = { cwd: folder, env: { ...inherited, ...env } };
   return new Promise((resolve) => {
-    execFile(process.execPath, [compiled("src/cli/main"), ...args], options, (error, out, err) => {
-      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-      resolve({ code, out: out.trim(), err: err.trim() });
-    });
+    execFile(
+      process.execPath,
+      [compiled("packages/server/src/cli/main"), ...args],
+      options,
+      (error, out, err) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        resolve({ code, out: out.trim(), err: err.trim() });
+      },
+    );
   });
 }
 
@@ -57,7 +62,7 @@ describe("mnemograph", () => {
     [
       "upkeep",
       1,
-      /^mnemograph: There is no database in .*\.mnemograph\. Run `npx mnemograph migrate --data-dir .*\.mnemograph` once\.$/,
+      /^mnemograph: There is no database in .*\.mnemograph\. Run `npx @mnemograph\/server migrate --data-dir .*\.mnemograph` once\.$/,
     ],
     ["migrate --database postgresql://h/d --data-dir d", 2, /--database and --data-dir name two/],
     ["migrate", 2, /^mnemograph: .*must start with postgresql:/, "localhost"],
@@ -117,7 +122,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       'ok: role: "postgres" may read and write all tables, and migrate.',
       ...[
         "ok: core: Version 1.",
-        `ok: vector: Not set up; embeddings need it (\`npx mnemograph migrate --vectors --data-dir ${place}\`).`,
+        `ok: vector: Not set up; embeddings need it (\`npx @mnemograph/server migrate --vectors --data-dir ${place}\`).`,
       ],
       expect.stringMatching(/^ok: isolation: Not set up/),
       ...[/functions: Version \d/, /pgvector: Not created/].map((line) =>
@@ -143,7 +148,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     const before = await run(["doctor", "--schema", schema, "--json"], server());
     expect(before).toMatchObject({ code: 1, err: "" });
     const { checks } = JSON.parse(before.out);
-    const todo = `Run \`npx mnemograph migrate --schema ${schema}\`.`;
+    const todo = `Run \`npx @mnemograph/server migrate --schema ${schema}\`.`;
     expect(checks).toContainEqual({ check: "core", verdict: "bad", says: "Not set up.", todo });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
     expect(plan.out).toBe(`To apply: ${core.join(", ")}\nIt locks no table that is there already.`);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type DoctorFlags, diagnose } from "../../src/cli/diagnose.js";
+import { type DoctorFlags, diagnose } from "../../packages/server/src/cli/diagnose.js";
 import { freePort } from "../support/free-port.js";
 import { useProviders } from "../support/providers/clients.js";
 import { useOpenAIEmbeddings } from "../support/providers/openai-embeddings.js";

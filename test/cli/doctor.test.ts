@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import type { Check } from "../../src/cli/check.js";
-import { checkAll, type DoctorFlags, diagnose } from "../../src/cli/diagnose.js";
+import type { Check } from "../../packages/server/src/cli/check.js";
+import { checkAll, type DoctorFlags, diagnose } from "../../packages/server/src/cli/diagnose.js";
 import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { packageVersion } from "../../src/postgres/package-version.js";
@@ -72,7 +72,7 @@ describe("doctor", () => {
       "functions of an older version",
       "update @meta set functions_version = functions_version - 1",
       "update @meta set functions_version = functions_version + 1",
-      /^bad functions: Version \d+, and this package has \d+\. Run `npx mnemograph migrate/,
+      /^bad functions: Version \d+, and this package has \d+\. Run `npx @mnemograph\/server migrate/,
     ],
     [
       "a schema that is too new",
@@ -90,39 +90,39 @@ describe("doctor", () => {
       "a missing migration of the checkpointer",
       "delete from @checkpoint_migrations where v = (select max(v) from @checkpoint_migrations)",
       "insert into @checkpoint_migrations select max(v) + 1 from @checkpoint_migrations",
-      /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx mnemograph migrate --schema \w+`\.$/,
+      /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx @mnemograph\/server migrate --schema \w+`.$/,
     ],
     [
       "an invalid index",
       "update pg_index set indisvalid = false where indexrelid = '@work_due'::regclass",
       "update pg_index set indisvalid = true where indexrelid = '@work_due'::regclass",
-      /^bad indexes: Invalid: work_due\. If none is being built run `reindex index concurrently /,
+      /^bad indexes: Invalid: work_due. If none is being built run `reindex index concurrently /,
     ],
     [
       "texts without a vector in the space in use",
       "update @memory_embedding set active = false",
       "update @memory_embedding set active = true",
-      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx mnemograph reembed --embeddings MODULE --schema \w+/,
+      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx @mnemograph\/server reembed --embeddings MODULE --schema \w+/,
     ],
     [
       "a job that is due for long",
       work("retry_at", "now() - interval '1 hour'"),
       noWork,
-      /^warn due: 1 notes since 20\S+ \S+Z\. No process does it\. Run `npx mnemograph upkeep --model MODULE --schema \w+/,
+      /^warn due: 1 notes since 20\S+ \S+Z\. No process does it\. Run `npx @mnemograph\/server upkeep --model MODULE --schema \w+/,
     ],
     [
       "a stuck job",
       work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
       noWork,
       onServer()
-        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep .*`npx mnemograph worker --model MODULE --schema \w+`, which needs the package pg-boss \(\d\S+ is installed\)/
-        : /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx mnemograph upkeep [^`]*` from cron\.$/,
+        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep .*`npx @mnemograph\/server worker --model MODULE --schema w+`, which needs the package pg-boss \(\d\S+ is installed\)/
+        : /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep [^`]*` from cron\.$/,
     ],
     [
       "a job that was given up",
       work("given_up_at", "now()"),
       noWork,
-      /^warn given up: 1 notes since 20\S+ \S+Z\. `npx mnemograph call listJobs --json '\{"state":"failed"\}' --schema \w+.*` says why/,
+      /^warn given up: 1 notes since 20\S+ \S+Z\. `npx @mnemograph\/server call listJobs --json '\{"state":"failed"\}' --schema \w+.*` says why/,
     ],
     [
       "an outage",
@@ -146,7 +146,7 @@ describe("doctor", () => {
     const shipped = shippedSchema([...migrationFiles(), later]);
     const checks = await checkAll(db.database, "here", flags(), shipped);
     expect(wrong(checks)[0]).toBe(
-      `bad core: Version 1, lacks 0002_mood. Run \`npx mnemograph migrate --schema ${db.schema}\`.`,
+      `bad core: Version 1, lacks 0002_mood. Run \`npx @mnemograph/server migrate --schema ${db.schema}\`.`,
     );
     expect(checks.some(({ check }) => check === "stored")).toBe(false);
   });
@@ -162,7 +162,7 @@ describe("doctor", () => {
     const schema = schemaName();
     const none = await checkAll({ ...db.database, schemaName: schema }, "here", flags());
     expect(wrong(none)).toEqual([
-      `bad core: Not set up. Run \`npx mnemograph migrate --schema ${schema}\`.`,
+      `bad core: Not set up. Run \`npx @mnemograph/server migrate --schema ${schema}\`.`,
     ]);
   });
 
@@ -189,7 +189,7 @@ describe("doctor without a database", () => {
     ],
     [
       { dataDir: "/nowhere/at-all" },
-      /^bad database: There is no database in .* Run `npx mnemograph migrate --schema test_\w+ --data-dir \/nowhere\/at-all` once\./,
+      /^bad database: There is no database in .* Run `npx @mnemograph\/server migrate --schema test_\w+ --data-dir \/nowhere\/at-all` once\./,
     ],
   ])("The doctor says why nothing answers at %j", async (place, line) => {
     const { checks } = await diagnose(flags(place));
@@ -263,7 +263,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     await db.memory({ schema }).setup();
     const wanted = await diagnosed({ schema, vectors: true });
     expect(wanted[0]).toBe(
-      `bad vector: Not set up. Run \`npx mnemograph migrate --vectors --schema ${schema}\`.`,
+      `bad vector: Not set up. Run \`npx @mnemograph/server migrate --vectors --schema ${schema}\`.`,
     );
     await db.pool.query(`create database "${schema}"`);
     const url = new URL(inject("databaseUrl") ?? "");

@@ -68,7 +68,9 @@ describe("mnemograph reembed", () => {
     const command = ["reembed", "--embeddings", embeddings];
     const before = await run(command);
     expect(before.code).toBe(1);
-    expect(before.err).toMatch(/^mnemograph: .*`npx mnemograph migrate --vectors` once\.$/);
+    expect(before.err).toMatch(
+      /^mnemograph: .*`npx @mnemograph\/server migrate --vectors` once\.$/,
+    );
     expect((await run(["migrate", "--vectors"])).code).toBe(0);
     expect(await run(command)).toEqual({
       code: 0,

@@ -62,9 +62,9 @@ async function printed({ code }: DocExample): Promise<string> {
       createMemory: (options?: MemoryOptions) =>
         createMemory({ database: db.pool, schema: db.schema, ...options }),
     }),
-    "mnemograph/http": () => import("../../src/http/index.js"),
-    "mnemograph/mcp": () => import("../../src/mcp/index.js"),
-    "mnemograph/ai-sdk": () => import("../../src/ai-sdk/index.js"),
+    "@mnemograph/server/http": () => import("../../packages/server/src/http/index.js"),
+    "@mnemograph/server/mcp": () => import("../../packages/server/src/mcp/index.js"),
+    "@mnemograph/ai-sdk": () => import("../../packages/ai-sdk/src/index.js"),
     "mnemograph/testing": () => import("../../src/testing/index.js"),
   };
   const loaded = new Map<string, unknown>();

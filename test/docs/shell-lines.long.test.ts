@@ -38,7 +38,7 @@ beforeAll(async () => {
   const bin = join(project, "node_modules/.bin");
   mkdirSync(bin);
   for (const [name, file] of [
-    ["mnemograph", "mnemograph/dist/cli/main.js"],
+    ["mnemograph", "@mnemograph/server/dist/cli/main.js"],
     ["tsx", "tsx/dist/cli.mjs"],
   ] as const) {
     symlinkSync(join("..", file), join(bin, name));
@@ -111,7 +111,7 @@ async function newPlace(page: string) {
       if (page === "docs/erasing.md") await saveReceipt(url);
       if (command.endsWith("doctor --vectors")) await ready(" --vectors");
       if (command.includes('"id":"6f1c…"')) fill["6f1c…"] = await requestConsent(url);
-      if (command === "npx mnemograph import ana.jsonl") {
+      if (command === "npx @mnemograph/server import ana.jsonl") {
         await database.empty();
         await ready();
       }

@@ -33,7 +33,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(output).not.toMatch(/error|warning/i);
     expect([exitCode, left.length]).toEqual([0, 1]);
     const words = output.replaceAll(/\s+/g, " ");
-    expect(words).toContain("npx mnemograph inspect --user ana --data-dir ");
+    expect(words).toContain("npx @mnemograph/server inspect --user ana --data-dir ");
     expect(words).toContain(`${left[0]}/database `);
   });
 

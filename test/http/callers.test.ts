@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bearerTokens, isLocal } from "../../src/http/authenticate.js";
-import { type JwtScopes, jwtScopes } from "../../src/http/jwt-scopes.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
+import { bearerTokens, isLocal } from "../../packages/server/src/http/authenticate.js";
+import { type JwtScopes, jwtScopes } from "../../packages/server/src/http/jwt-scopes.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
+import type { Caller } from "../../packages/server/src/operations/caller.js";
 import type { Memory } from "../../src/memory.js";
-import type { Caller } from "../../src/operations/caller.js";
 import { listen } from "../support/free-port.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";

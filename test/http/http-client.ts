@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import type { MemoryAppOptions } from "../../src/http/app-options.js";
-import { bearerTokens } from "../../src/http/authenticate.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
+import type { MemoryAppOptions } from "../../packages/server/src/http/app-options.js";
+import { bearerTokens } from "../../packages/server/src/http/authenticate.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
+import type { Caller } from "../../packages/server/src/operations/caller.js";
+import { operationList } from "../../packages/server/src/operations/operations.js";
 import type { Memory } from "../../src/memory.js";
-import type { Caller } from "../../src/operations/caller.js";
-import { operationList } from "../../src/operations/operations.js";
 import { silentLogger } from "../support/silent-logger.js";
 
 export interface Answer {

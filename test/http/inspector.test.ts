@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createInspectorSession } from "../../src/http/inspector-session.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
+import { createInspectorSession } from "../../packages/server/src/http/inspector-session.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { buildPageOnce } from "../support/inspected.js";
 import { silentLogger } from "../support/silent-logger.js";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
+import { ownerIdFields } from "../../packages/server/src/operations/caller.js";
+import type { Operation } from "../../packages/server/src/operations/operation.js";
+import { operationList } from "../../packages/server/src/operations/operations.js";
 import type { Memory } from "../../src/memory.js";
-import { ownerIdFields } from "../../src/operations/caller.js";
-import type { Operation } from "../../src/operations/operation.js";
-import { operationList } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import {
   fillSample,

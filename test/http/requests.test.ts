@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
+import { httpStatuses, problemOf } from "../../packages/server/src/http/problem.js";
 import { MemoryError } from "../../src/errors.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
-import { httpStatuses, problemOf } from "../../src/http/problem.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";

@@ -3,7 +3,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
-import { createMemoryApp } from "../../src/http/memory-app.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { listen } from "../support/free-port.js";
 import { silentLogger } from "../support/silent-logger.js";

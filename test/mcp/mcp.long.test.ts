@@ -10,8 +10,11 @@ import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/clie
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { mcpHandler } from "../../src/mcp/mcp-handler.js";
-import { createMcpServer, type McpServerOptions } from "../../src/mcp/memory-server.js";
+import { mcpHandler } from "../../packages/server/src/mcp/mcp-handler.js";
+import {
+  createMcpServer,
+  type McpServerOptions,
+} from "../../packages/server/src/mcp/memory-server.js";
 import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { httpClients } from "../http/http-client.js";
@@ -302,7 +305,14 @@ describe("MCP over standard input and output", () => {
     command: process.execPath,
     cwd: cli.folder,
     stderr: "pipe" as const,
-    args: [...briefly, compiled("src/cli/main"), "mcp", "--user", user, ...cli.target()],
+    args: [
+      ...briefly,
+      compiled("packages/server/src/cli/main"),
+      "mcp",
+      "--user",
+      user,
+      ...cli.target(),
+    ],
     env: { PATH: process.env.PATH ?? "" },
   });
 

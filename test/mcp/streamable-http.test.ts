@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { MemoryAppOptions } from "../../src/http/app-options.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
-import { mcpHandler } from "../../src/mcp/mcp-handler.js";
+import type { MemoryAppOptions } from "../../packages/server/src/http/app-options.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
+import { mcpHandler } from "../../packages/server/src/mcp/mcp-handler.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 

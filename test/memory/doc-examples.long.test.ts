@@ -10,12 +10,12 @@ import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgrap
 import { serve } from "@hono/node-server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { hc } from "hono/client";
-import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
+import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../packages/server/src/http/index.js";
 import * as mnemograph from "../../src/index.js";
 import { localEmbeddings } from "../../src/local-embeddings/index.js";
-import { createMcpServer } from "../../src/mcp/index.js";
+import { createMcpServer } from "../../packages/server/src/mcp/index.js";
 import { generateText, wrapLanguageModel } from "ai";
-import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware } from "../../packages/ai-sdk/src/index.js";
 const { createMemory, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
 declare const gpt: import("ai/test").MockLanguageModelV3;

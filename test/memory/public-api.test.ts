@@ -1,20 +1,29 @@
 import { expect, it } from "vitest";
-import * as http from "../../src/http/index.js";
+import * as aiSDK from "../../packages/ai-sdk/src/index.js";
+import * as http from "../../packages/server/src/http/index.js";
+import * as mcp from "../../packages/server/src/mcp/index.js";
+import * as contract from "../../src/contract.js";
 import * as local from "../../src/local-embeddings/index.js";
-import * as mcp from "../../src/mcp/index.js";
 import * as testing from "../../src/testing/index.js";
 
 // A removed name breaks users, and a new one must stay: both are decisions. The names of the entry
 // point are in strict-input.test.ts.
 it.each([
-  ["http", http, ["bearerTokens", "createMemoryApp", "jwtScopes"]],
-  ["local-embeddings", local, ["localEmbeddings"]],
-  ["mcp", mcp, ["createMcpServer", "mcpHandler"]],
+  ["@mnemograph/server/http", http, ["bearerTokens", "createMemoryApp", "jwtScopes"]],
+  ["@mnemograph/server/mcp", mcp, ["createMcpServer", "mcpHandler"]],
+  ["@mnemograph/ai-sdk", aiSDK, ["memoryModelMiddleware", "memoryQueryToolFor"]],
+  ["mnemograph/local-embeddings", local, ["localEmbeddings"]],
   [
-    "testing",
+    "mnemograph/testing",
     testing,
     ["HashingEmbeddings", "OfflineChatModel", "ScriptedChatModel", "createGate"],
   ],
-])("mnemograph/%s exports its public names and no others", (_, entry, names) => {
+])("%s exports its public names and no others", (_, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names);
+});
+
+it("mnemograph/contract has what the other packages need of the library, and no more", () => {
+  expect(Object.keys(contract).sort().join(" ")).toMatchInlineSnapshot(
+    `"MemoryError abortSignal acrossTenants agentFields answerForms askOf attachmentOf callback categoryOfKind changeFields commandAt consentStatuses continueOnError countLacking createMemory defaultDataDir defaultLogger draftFields erasureKinds erasureReceipt errorKind eventFields eventOps eventParts eventSteps findIsolation identifier identityKeys inTime installedVersion isApproved isExpired itemColumns jobStates keepsVectors lacksPgvector localEmbeddings memoryBlock memoryColumns memoryFilterSchema memoryKinds memorySorts memoryStates messageOf messageText migrate migrateCommandLine migrationStatus minTrustField noCost nobody openDatabase parseAddressed parseAppScope parseInput parseJson parseScope plainMessages propertyOf readableCategories receiptProblems reportSearch requireCategory resolveConfig revisionNumber scopeField scoreSignals setUpCheckpointer setsWords shippedSchema shownBy shownLine shownParts splitLines spokenText statusOf storableText suggestion threadField threadStates timeZoneField toMemoryError turnMessages turnOptionsSchema vectorRows withAdvice withDeadline withMessages withReferences workKinds"`,
+  );
 });

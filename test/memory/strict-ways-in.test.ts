@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { jwtScopes } from "../../src/http/jwt-scopes.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
+import { jwtScopes } from "../../packages/server/src/http/jwt-scopes.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
+import { mcpHandler } from "../../packages/server/src/mcp/mcp-handler.js";
+import { createMcpServer } from "../../packages/server/src/mcp/memory-server.js";
 import * as tools from "../../src/index.js";
-import { mcpHandler } from "../../src/mcp/mcp-handler.js";
-import { createMcpServer } from "../../src/mcp/memory-server.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

@@ -39,14 +39,14 @@ beforeAll(async () => {
   const dist = join(installed, "mnemograph/dist");
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(join(repository, "node_modules"))) {
-    if (!name.startsWith("."))
+    if (!name.startsWith(".") && name !== "mnemograph")
       symlinkSync(join(repository, "node_modules", name), join(installed, name));
   }
   cpSync(join(repository, "package.json"), join(installed, "mnemograph/package.json"));
   const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
-  for (const script of ["bundle", "make-empty-database"]) {
-    await run(process.execPath, [tsx, `scripts/${script}.ts`, dist], { cwd: repository });
-  }
+  const script = (...args: string[]) => run(process.execPath, [tsx, ...args], { cwd: repository });
+  await script("scripts/bundle.ts", repository, dist);
+  await script("scripts/make-empty-database.ts", dist);
 });
 afterAll(async () => {
   for (const schema of schemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
@@ -83,11 +83,12 @@ const { OfflineChatModel } = require("mnemograph/testing");`;
 
 /** The packages of each `npm install` line, those of the README's first line first. */
 function installLines(): string[] {
-  const sources = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" });
-  const paths = [
-    ...docPages().map(({ path }) => path),
-    ...sources.map((name) => join("src", name)),
-  ];
+  const sources = ["src", "packages/server/src", "packages/ai-sdk/src"].flatMap((home) =>
+    readdirSync(join(repository, home), { recursive: true, encoding: "utf8" }).map((name) =>
+      join(home, name),
+    ),
+  );
+  const paths = [...docPages().map(({ path }) => path), ...sources];
   const texts = paths
     .toSorted((one) => (one === "README.md" ? -1 : 0))
     .filter((path) => /\.(?:md|ts)$/.test(path));

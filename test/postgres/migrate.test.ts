@@ -99,7 +99,7 @@ describe("setup", () => {
     const reads = [() => memory.recall(thread), () => memory.summaries.list(thread)];
     for (const call of [...writes, ...reads, () => memory.threads.list({ scope })]) {
       await expect(call()).rejects.toThrow(code("SETUP_REQUIRED"));
-      await expect(call()).rejects.toThrow(/memory\.setup\(\).*npx mnemograph migrate/);
+      await expect(call()).rejects.toThrow(/memory\.setup\(\).*npx @mnemograph\/server migrate/);
     }
     const { rows } = await db.pool.query("select 1 from pg_namespace where nspname = $1", [schema]);
     expect(rows).toEqual([]);
@@ -141,7 +141,7 @@ describe("setup", () => {
         await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
         await expect(call()).rejects.toThrow(
           `Schema "${schema}" has a table "${name}" that this package did not make: choose another schema ` +
-            "(`schema` of createMemory), and run `npx mnemograph migrate --schema NAME`.",
+            "(`schema` of createMemory), and run `npx @mnemograph/server migrate --schema NAME`.",
         );
       }
       expect(await tablesOf(schema)).toEqual([name]);
@@ -222,7 +222,7 @@ describe("a schema of another development version", () => {
         await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
         await expect(call()).rejects.toThrow(
           `Schema "${schema}" was made by another development version and cannot be upgraded: export what you need ` +
-            `with that version, then run the SQL \`${remove}\` and run \`npx mnemograph migrate${flags} --schema ${schema}\`.`,
+            `with that version, then run the SQL \`${remove}\` and run \`npx @mnemograph/server migrate${flags} --schema ${schema}\`.`,
         );
       }
       const { rows } = await db.pool.query(`select content from "${schema}".message`);

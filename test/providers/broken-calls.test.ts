@@ -5,7 +5,7 @@ import { interrupt } from "@langchain/langgraph";
 import { generateText, MissingToolResultsError, type ModelMessage, wrapLanguageModel } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware } from "../../packages/ai-sdk/src/index.js";
 import type { Memory } from "../../src/index.js";
 import { addressOf, newThread, say } from "../langgraph/conversation.js";
 import { agentIn, type Way, ways } from "../langgraph/ways.js";

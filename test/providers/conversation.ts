@@ -11,7 +11,7 @@ import {
   wrapLanguageModel,
 } from "ai";
 import { z } from "zod";
-import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware, memoryQueryToolFor } from "../../packages/ai-sdk/src/index.js";
 import { consentTool, type Memory, memoryQueryTool } from "../../src/index.js";
 import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
 import { addressOf, type newThread, streamed, userOf } from "../langgraph/conversation.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkVectors } from "../../src/cli/check-contents.js";
+import { checkVectors } from "../../packages/server/src/cli/check-contents.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useOpenAIEmbeddings } from "../support/providers/openai-embeddings.js";
@@ -29,7 +29,7 @@ it("Other dimensions of the same model are a new space, which setup and the doct
   await memory.setup();
   const space = "text-embedding-3-small";
   expect(logger.lines).toEqual([
-    `warn: 1 texts have no vector of ${space} (512 dimensions) and are found by words only: run \`npx mnemograph reembed\` or \`memory.reembed()\`.`,
+    `warn: 1 texts have no vector of ${space} (512 dimensions) and are found by words only: run \`npx @mnemograph/server reembed\` or \`memory.reembed()\`.`,
   ]);
   expect(await checkVectors(db.database)).toMatchObject({
     verdict: "warn",

@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import { generateText, streamText, wrapLanguageModel } from "ai";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
+import { memoryModelMiddleware } from "../../packages/ai-sdk/src/index.js";
 import { type AnyGraph, addressOf, newThread } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
 import {

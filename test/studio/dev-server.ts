@@ -12,7 +12,9 @@ import { limitsMs } from "../support/timing.js";
 
 export const repository = resolve(import.meta.dirname, "../..");
 const copied =
-  "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
+  "graphs examples src packages migrations langgraph.json package.json tsconfig.json .gitignore".split(
+    " ",
+  );
 
 /**
  * Databases of their own, since the graphs use the default schema; none for the embedded one. They
@@ -55,7 +57,7 @@ export async function startDevServer(env: Record<string, string | undefined>, au
   for (const name of copied)
     cpSync(join(repository, name), join(folder, name), { recursive: true });
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
-  await buildInspector(join(folder, "dist/inspector"));
+  await buildInspector(join(folder, "packages/server/dist/inspector"));
   if (auth !== undefined) {
     writeFileSync(join(folder, "auth.ts"), auth);
     const settings = JSON.parse(readFileSync(join(folder, "langgraph.json"), "utf8"));

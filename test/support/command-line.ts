@@ -84,7 +84,7 @@ export function useCommandLine(db: TestDatabase) {
   };
 }
 
-const program = () => [...briefly, compiled("src/cli/main")];
+const program = () => [...briefly, compiled("packages/server/src/cli/main")];
 
 function environment(): NodeJS.ProcessEnv {
   const { DATABASE_URL: _, ...env } = process.env;

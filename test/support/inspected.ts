@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
+import type { MemoryAppOptions } from "../../packages/server/src/http/app-options.js";
+import { createInspectorSession } from "../../packages/server/src/http/inspector-session.js";
+import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
 import { buildInspector, inspectorSources, newestSource } from "../../scripts/build-inspector.js";
-import type { MemoryAppOptions } from "../../src/http/app-options.js";
-import { createInspectorSession } from "../../src/http/inspector-session.js";
-import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { listen } from "./free-port.js";
 import { silentLogger } from "./silent-logger.js";

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +17,7 @@ import { afterAll, inject } from "vitest";
 import { briefly } from "./compiled.js";
 import { docExamples, docPages, repository } from "./doc-pages.js";
 
-/** A folder with the package as `npm pack` makes it, built once for all test files. */
+/** A folder with each package as `npm pack` makes it, built once for all test files. */
 async function packed(): Promise<string> {
   const folder = join(inject("compiled"), "../packed");
   const isReady = join(folder, "ready");
@@ -24,27 +25,41 @@ async function packed(): Promise<string> {
     mkdirSync(folder);
   } catch {
     while (!existsSync(isReady)) await wait(200);
-    return join(folder, "package");
+    return folder;
   }
-  const source = join(folder, "source");
-  for (const path of ["package.json", "README.md", "migrations"]) {
-    cpSync(join(repository, path), join(source, path), { recursive: true });
-  }
-  const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
-  for (const script of ["bundle", "make-empty-database"]) {
-    execFileSync(process.execPath, [tsx, `scripts/${script}.ts`, join(source, "dist")], {
-      cwd: repository,
-    });
-  }
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: source });
-  const [archive = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
-  execFileSync("tar", ["xzf", archive], { cwd: folder });
+  for (const { name, home } of packages) pack(join(repository, home), join(folder, name));
   writeFileSync(isReady, "");
-  return join(folder, "package");
+  return folder;
 }
 
+const packages = [
+  { name: "mnemograph", home: "." },
+  { name: "@mnemograph/server", home: "packages/server" },
+  { name: "@mnemograph/ai-sdk", home: "packages/ai-sdk" },
+];
+
+/** Puts the package whose sources are in `home` into `place`. */
+function pack(home: string, place: string): void {
+  const source = `${place}.source`;
+  for (const path of ["package.json", "README.md", "migrations"]) {
+    if (existsSync(join(home, path)))
+      cpSync(join(home, path), join(source, path), { recursive: true });
+  }
+  const run = (script: string, ...args: string[]) =>
+    execFileSync(process.execPath, [tsx, join("scripts", script), ...args], { cwd: repository });
+  const dist = join(source, "dist");
+  run("bundle.ts", home, dist);
+  if (home === repository) run("make-empty-database.ts", dist);
+  execFileSync("npm", ["pack", "--ignore-scripts"], { cwd: source });
+  const [archive = ""] = readdirSync(source).filter((name) => name.endsWith(".tgz"));
+  execFileSync("tar", ["xzf", archive], { cwd: source });
+  renameSync(join(source, "package"), place);
+}
+
+const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
+
 /**
- * An empty project that has the package and what it can be used with installed; removed after the
+ * An empty project that has the packages and what they can be used with installed; removed after the
  * tests of the file.
  */
 export async function newProject(): Promise<string> {
@@ -53,10 +68,12 @@ export async function newProject(): Promise<string> {
   const installed = join(project, "node_modules");
   mkdirSync(installed);
   for (const name of readdirSync(join(repository, "node_modules"))) {
-    if (!name.startsWith("."))
+    if (!name.startsWith(".") && !/^@?mnemograph$/.test(name))
       symlinkSync(join(repository, "node_modules", name), join(installed, name));
   }
-  cpSync(await packed(), join(installed, "mnemograph"), { recursive: true });
+  const archives = await packed();
+  for (const { name } of packages)
+    cpSync(join(archives, name), join(installed, name), { recursive: true });
   writeFileSync(join(project, "package.json"), "{}"); // as `npm install` makes it: without a type of module
   return project;
 }

@@ -1,7 +1,7 @@
-import { requestParts } from "../../src/http/read-request.js";
+import { requestParts } from "../../packages/server/src/http/read-request.js";
+import type { Operation } from "../../packages/server/src/operations/operation.js";
+import type { OperationName } from "../../packages/server/src/operations/operations.js";
 import type { Memory } from "../../src/memory.js";
-import type { Operation } from "../../src/operations/operation.js";
-import type { OperationName } from "../../src/operations/operations.js";
 import { asText, linesOf } from "./export-lines.js";
 
 export interface SampleScope {

@@ -5,7 +5,7 @@
  *
  * A message is the arguments; the answer is `{ code, out, err }`.
  */
-const main = new URL("../../../src/cli/main.js", import.meta.url).href;
+const main = new URL("../../../packages/server/src/cli/main.js", import.meta.url).href;
 const [node = "", script = ""] = process.argv;
 const exit = process.exit.bind(process);
 let runs = 0;

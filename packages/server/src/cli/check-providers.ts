@@ -1,0 +1,105 @@
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import {
+  errorKind,
+  localEmbeddings,
+  MemoryError,
+  propertyOf,
+  statusOf,
+  withDeadline,
+} from "mnemograph/contract";
+import { bad, type Check, ok } from "./check.js";
+import { loadExport } from "./open-memory.js";
+
+interface ProviderFlags {
+  readonly ask?: true;
+  readonly model?: string;
+  readonly embeddings?: string;
+}
+
+interface Providers {
+  readonly model?: BaseChatModel;
+  readonly embeddings?: EmbeddingsInterface;
+}
+
+/** Without `--ask` none. @throws MemoryError `INVALID_INPUT` */
+export async function loadProviders({ ask, model, embeddings }: ProviderFlags): Promise<Providers> {
+  if (!ask) {
+    if (model === undefined && embeddings === undefined) return {};
+    throw new MemoryError("INVALID_INPUT", "doctor takes --model and --embeddings with --ask.");
+  }
+  if (model === undefined && embeddings === undefined)
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "--ask needs --model MODULE, --embeddings MODULE, or both.",
+    );
+  return {
+    ...(model !== undefined && { model: await loadExport<BaseChatModel>(model, "model") }),
+    ...(embeddings !== undefined && {
+      embeddings:
+        embeddings === "local"
+          ? localEmbeddings()
+          : await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
+    }),
+  };
+}
+
+/** Sends each of them one question, without retries. */
+export async function askProviders({ model, embeddings }: Providers): Promise<Check[]> {
+  const checks: Check[] = [];
+  if (model)
+    checks.push(
+      await asked("model", model, async (signal) => {
+        const { text } = await model.invoke("Answer with one word: ready", { signal });
+        return text.trim() === "" ? "It answered without a word" : "It answered";
+      }),
+    );
+  if (embeddings)
+    checks.push(
+      await asked("embeddings", embeddings, async () => {
+        const { length } = await embeddings.embedQuery("Is anybody there?");
+        return `They answered with ${length} dimensions`;
+      }),
+    );
+  return checks;
+}
+
+/** Longer than most models think about one word. */
+const timeoutMs = 30_000;
+
+async function asked(
+  check: string,
+  provider: object,
+  ask: (signal: AbortSignal) => Promise<string>,
+): Promise<Check> {
+  withoutRetries(provider);
+  const begunMs = performance.now();
+  try {
+    const says = await withDeadline(timeoutMs, ask);
+    return ok(check, `${says} in ${Math.round(performance.now() - begunMs)} ms.`);
+  } catch (error) {
+    // A provider's message may quote its key or the prompt.
+    const says = MemoryError.is(error) ? error.message : `No answer: ${errorKind(error)}.`;
+    return bad(check, says, adviceFor(statusOf(error)));
+  }
+}
+
+/** Clients of LangChain hide a status behind minutes of retries. */
+function withoutRetries(provider: object): void {
+  // ChatOpenAI has a client within it for each of its two protocols.
+  for (const client of [provider, ...Object.values(provider)]) {
+    const caller = propertyOf(Object(client), "caller");
+    if (typeof propertyOf(Object(caller), "maxRetries") === "number")
+      Object.assign(caller as object, { maxRetries: 0 });
+  }
+}
+
+function adviceFor(status: number | undefined): string {
+  if (status === undefined)
+    return "Check the address, the network and the provider's own page of status.";
+  if (status === 401 || status === 403) return "Check the key, and what it may use.";
+  if (status === 404) return "Check the model's name and the address.";
+  if (status === 429) return "Wait, or raise the provider's limit.";
+  if (status >= 500) return "The provider fails: look at its page of status.";
+  return "The provider refuses the request: check the model's settings.";
+}

@@ -1,0 +1,151 @@
+import {
+  acrossTenants,
+  commandAt,
+  type Database,
+  identifier,
+  type MigrationStatus,
+  migrateCommandLine,
+  migrationStatus,
+  resolveConfig,
+  setUpCheckpointer,
+  shippedSchema,
+} from "mnemograph/contract";
+import type { ClientBase } from "pg";
+import sql, { raw } from "sql-template-tag";
+import { bad, type Check, checked, ok, warn } from "./check.js";
+import { checkCitus, readCitusFacts } from "./check-citus.js";
+import * as contents from "./check-contents.js";
+import { askProviders, loadProviders } from "./check-providers.js";
+import * as server from "./check-server.js";
+import type { DatabaseFlags } from "./flags.js";
+import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
+
+export interface DoctorFlags extends DatabaseFlags {
+  readonly config?: string;
+  readonly vectors?: true;
+  readonly ask?: true;
+  readonly model?: string;
+  readonly embeddings?: string;
+  readonly queueSchema: string;
+}
+
+/** Changes nothing. @throws MemoryError `INVALID_INPUT` */
+export async function diagnose(flags: DoctorFlags): Promise<{ place: string; checks: Check[] }> {
+  const { place } = chooseDatabase(flags);
+  const providers = await loadProviders(flags);
+  const { schema: schemaName } = flags;
+  const checks = await checked("database", schemaName, async () => {
+    const { option } = existingDatabase(flags);
+    const isolation = await isolationOf(option, schemaName);
+    return onDatabase(option, { schemaName, ...isolation }, (db) =>
+      acrossTenants(() => checkAll(db, place, flags)),
+    );
+  });
+  return { place, checks: [...checks, ...(await askProviders(providers))] };
+}
+
+export async function checkAll(
+  db: Database,
+  place: string,
+  flags: DoctorFlags,
+  shipped = shippedSchema(),
+): Promise<Check[]> {
+  const { vectors = false } = flags;
+  const { prepare } = resolveConfig(flags.config).database;
+  const facts = await server.readServerFacts(db);
+  const { version, isSupported, vectorSchema } = facts;
+  if (!isSupported)
+    return [bad("database", `${place} has version ${version}.`, "Upgrade it to 14 or later.")];
+  const checks = db.isEmbedded
+    ? [ok("database", `Embedded PostgreSQL ${version} in ${place}.`)]
+    : server.checkServer(place, facts);
+  const add = async (check: string, make: () => Promise<Check | Check[]>) => {
+    checks.push(...(await checked(check, db.schemaName, make)));
+  };
+  if (!db.isEmbedded) await add("pooler", () => checkPooler(db, prepare));
+  const citus = await readCitusFacts(db);
+  if (citus) checks.push(...checkCitus(citus, db.schemaName));
+  checks.push(server.checkRole(db, facts));
+  let sets: MigrationStatus["sets"] = [];
+  await add("core", async () => {
+    const status = await migrationStatus(db, { vectors, shipped });
+    sets = status.sets.filter(({ version }) => version !== null);
+    return server.checkSets(db, status, facts);
+  });
+  const has = (name: string) => sets.some(({ set }) => set === name);
+  await add("pgvector", async () => {
+    // Loads the library, which may have been uninstalled.
+    if (vectorSchema !== null) await db.query(sql`select '[1]'::${raw(vectorSchema)}.vector`);
+    return server.checkPgvector(facts, vectors || has("vector"));
+  });
+  if (!has("core")) return checks;
+  checks.push(server.checkIndexes(db, facts));
+  if (has("isolation")) checks.push(server.checkTenants(facts));
+  await add("checkpointer", () => checkCheckpointer(db));
+  await add("queues", () => checkQueues(db, flags.queueSchema));
+  if (sets.some(({ pending }) => pending.length > 0)) return checks;
+  await add("stored", () => contents.checkStored(db, citus?.size));
+  if (has("vector")) await add("vectors", () => contents.checkVectors(db));
+  await add("work", () => contents.checkWork(db));
+  await add("outages", () => contents.checkOutages(db));
+  return checks;
+}
+
+/** Finds which session runs each statement: a pooler gives its clients process ids of its own. */
+async function checkPooler(db: Database, prepare: boolean): Promise<Check> {
+  const ask = {
+    name: "mnemograph_doctor",
+    text: "select pg_backend_pid() as pid",
+    query_timeout: 2_000,
+  };
+  return db.withClient((client) =>
+    db.withClient(async (other) => {
+      const { pid } = (await client.query(ask)).rows[0];
+      if (pid === (client as ClientBase & { processID?: number }).processID)
+        return ok("pooler", "None is in between.");
+      // In transaction mode `other` gets the session where it was prepared.
+      await other.query("begin");
+      const loses = (await client.query(ask).catch(() => null)) === null;
+      await other.query("rollback");
+      const says = `One is in between, which ${loses ? "loses" : "keeps"} prepared statements.`;
+      if (!loses || !prepare) return ok("pooler", says);
+      return warn(
+        "pooler",
+        says,
+        "Set database.prepare: false in every process (--config FILE shows it to doctor).",
+      );
+    }),
+  );
+}
+
+async function checkCheckpointer(db: Database): Promise<Check> {
+  let isPending = false;
+  await db.withClient((client) => {
+    const query = async (text: string, values?: unknown[]) => {
+      if (/^select/i.test(text)) return client.query(text, values);
+      isPending ||= /^(create|alter|insert)/i.test(text.trim());
+      return { rows: [] };
+    };
+    return setUpCheckpointer({ query } as unknown as ClientBase, db.schemaName);
+  });
+  if (!isPending) return ok("checkpointer", "LangGraph's tables are up to date.");
+  return bad(
+    "checkpointer",
+    "LangGraph's tables lack migrations.",
+    `Run \`${migrateCommandLine(db)}\`.`,
+  );
+}
+
+async function checkQueues(db: Database, queueSchema: string): Promise<Check> {
+  const table = sql`${identifier(queueSchema)}.version`;
+  const [found] = await db.query<{ there: boolean }>(
+    sql`select to_regclass(${table.text}) is not null as there`,
+  );
+  if (!found?.there) {
+    const worker = `\`${commandAt(db, "worker --model MODULE")}\` makes them`;
+    const says = `None: pg-boss has no tables in "${queueSchema}".`;
+    return ok("queues", db.isEmbedded ? says : `${says} ${worker}, ${contents.workerNeeds()}.`);
+  }
+  const [row] = await db.query<{ version: number }>(sql`select version from ${table}`);
+  return ok("queues", `pg-boss's tables have version ${row?.version}; its start updates them.`);
+}

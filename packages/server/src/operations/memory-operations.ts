@@ -1,0 +1,285 @@
+import type { MemoryDraft, MemoryItem, MemoryListing } from "mnemograph";
+import {
+  changeFields,
+  consentStatuses,
+  draftFields,
+  isApproved,
+  MemoryError,
+  type MemoryPatch,
+  memoryColumns,
+  memorySorts,
+  type SetName,
+  setsWords,
+} from "mnemograph/contract";
+import { z } from "zod";
+import { type Caller, nothingHere } from "./caller.js";
+import {
+  described,
+  each,
+  jsonField,
+  memoryKind,
+  memoryState,
+  momentText,
+  page,
+  pageFrom,
+  pageOf,
+  reasonField,
+  rowNumber,
+  withDescription,
+} from "./fields.js";
+import {
+  changesAnswer,
+  consentRequest,
+  evidence,
+  historyEntry,
+  memoryItem,
+  source,
+  writeOutcome,
+} from "./memory-answers.js";
+import { type CallContext, operation } from "./operation.js";
+
+const idField = { id: z.string() };
+const consent = { consent: z.literal("given").optional() };
+
+const sinceHelp = "`nextCursor` or `revision` of an earlier answer. 0: from the first change.";
+
+const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(
+    Object.entries(checks).map(([name, check]) => [
+      name,
+      jsonField(memoryColumns[name as SetName], check, momentText),
+    ]),
+  );
+
+const draft = z
+  .strictObject({
+    ...jsonFields(draftFields),
+    source: source.optional(),
+    correction: z.boolean().optional(),
+  })
+  .register(described, { id: "MemoryDraft" }) as unknown as z.ZodType<MemoryDraft>;
+
+const patch = z.strictObject({
+  ...jsonFields(changeFields),
+  ...consent,
+  ...each(z.string().optional(), "quote", "threadId", "reason"),
+});
+
+/** Thousands take seconds, in which the user's other writers wait. */
+const mostUserDrafts = 500;
+
+const selected = {
+  kinds: z.array(memoryKind).optional(),
+  ...each(z.array(z.string()).optional(), "categories", "keys"),
+  contains: z.string().optional(),
+  states: z.array(memoryState).optional(),
+};
+
+export const memoryOperations = {
+  listMemories: operation("get", "/memories", "listed", {
+    does: "Memories, newest first unless `sort` says otherwise; for operators also of everybody",
+    input: z.strictObject({
+      ...selected,
+      sort: z.enum(memorySorts).optional(),
+      ...page,
+    }),
+    answer: pageOf("memories", memoryItem),
+    call({ memory, target }, input) {
+      const listed = memory.memories.list({ ...target, ...input } as MemoryListing);
+      return pageFrom("memories", input.limit, listed, ({ id }) => id);
+    },
+  }),
+  countMemories: operation("get", "/memories/count", "listed", {
+    does: "How many memories the list has on all its pages; 10,001 for more than 10,000",
+    input: z.strictObject(selected),
+    answer: z.strictObject({ count: z.number() }),
+    call: async ({ memory, target }, input) => ({
+      count: await memory.memories.count({ ...target, ...input } as MemoryListing),
+    }),
+  }),
+  addMemories: operation("post", "/memories", "scope", {
+    does: "Write memories, by the rules of slots and merging",
+    input: z.strictObject({
+      memories: z.array(draft).min(1).max(5_000),
+      ...consent,
+      ...reasonField,
+      threadId: z.string().optional(),
+    }),
+    answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
+    async call({ memory, caller, target, actor }, { memories, ...how }) {
+      if (caller.role === "user" && memories.length > mostUserDrafts) {
+        const problem = `a request of a user has at most ${mostUserDrafts}, and this one has ${memories.length}`;
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `Invalid memories: ${problem}. Send them in several.`,
+        );
+      }
+      const drafts = memories.map((given) => draftFrom(caller, given));
+      const outcomes = await memory.memories.add({ ...target, ...how, actor, memories: drafts });
+      return { outcomes };
+    },
+  }),
+  getMemory: operation("get", "/memories/:id", "scope", {
+    does: "One memory, in whatever state",
+    versioned: true,
+    input: z.strictObject(idField),
+    answer: memoryItem,
+    call: (context, input) => visibleMemory(context, input.id),
+  }),
+  updateMemory: operation("patch", "/memories/:id", "scope", {
+    does: "Change a memory in place",
+    versioned: true,
+    input: patch.extend(idField),
+    answer: memoryItem,
+    async call(context, input) {
+      const access = await checkedAccess(context, input.id, setsWords(input));
+      const origin = context.caller.role === "user" ? "user" : undefined;
+      const change = { ...input, ...access, origin } as const;
+      return context.memory.memories.update(change as typeof change & MemoryPatch);
+    },
+  }),
+  removeMemory: operation("delete", "/memories/:id", "scope", {
+    does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField }),
+    answer: memoryItem,
+    call: async (context, input) =>
+      context.memory.memories.remove({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
+  }),
+  restoreMemory: operation("post", "/memories/:id/restore", "scope", {
+    does: "Bring a removed memory back",
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
+    answer: memoryItem,
+    call: async (context, input) =>
+      context.memory.memories.restore({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
+  }),
+  revertMemory: operation("post", "/memories/:id/revert", "scope", {
+    does: "Give a memory the content it had after an entry of its history",
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField, ...consent, to: z.number() }),
+    answer: memoryItem,
+    call: async (context, input) =>
+      context.memory.memories.revert({
+        ...input,
+        ...(await checkedAccess(context, input.id, true)),
+      }),
+  }),
+  approveMemory: operation("post", "/memories/:id/approve", "scope", {
+    does: "Release a memory from quarantine, on an operator's word",
+    operators: true,
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
+    answer: memoryItem,
+    call: ({ memory, target, actor, match }, input) =>
+      memory.memories.approve({ ...input, ...target, ...match, actor }),
+  }),
+  memoryHistory: operation("get", "/memory/:id/history", "scope", {
+    does: "Who changed what in a memory, newest first",
+    input: z.strictObject(idField),
+    answer: z.strictObject({ events: z.array(historyEntry) }),
+    async call({ memory, target }, { id }) {
+      const events = await memory.memories.history({ ...target, id });
+      if (events.length === 0) throw memoryNotFound(id);
+      return { events };
+    },
+  }),
+  listChanges: operation("get", "/changes", "scope", {
+    does: "Changes after a revision, oldest first: go on by `since` the `nextCursor`, or the `revision` where there is none",
+    input: z.strictObject({
+      since: withDescription(rowNumber.optional(), sinceHelp),
+      limit: page.limit,
+    }),
+    answer: changesAnswer,
+    async call({ memory, target }, input) {
+      const found = await memory.changes.list({
+        ...target,
+        since: input.since ?? 0,
+        limit: input.limit,
+      });
+      return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
+    },
+  }),
+};
+
+export const consentOperations = {
+  listConsents: operation("get", "/consents", "listed", {
+    does: "Requests for the user's consent, newest first",
+    input: z.strictObject({
+      status: z.array(z.enum(consentStatuses)).optional(),
+      due: z.boolean().optional(),
+      rule: z.enum(["consent", "signals"]).optional(),
+      ...page,
+    }),
+    answer: pageOf("consents", consentRequest),
+    call: ({ memory, target }, input) =>
+      pageFrom(
+        "consents",
+        input.limit,
+        memory.consents.list({ ...target, ...input }),
+        ({ id }) => id,
+      ),
+  }),
+  decideConsent: operation("post", "/consents/:id/decision", "scope", {
+    does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
+    versioned: true,
+    input: z.strictObject({
+      ...idField,
+      decision: z.enum(["approve", "refuse", "later"]),
+      evidence: evidence.optional(),
+      ...each(z.string().optional(), "value", "text", "reason"),
+    }),
+    answer: consentRequest,
+    call: ({ memory, target, actor, match }, input) =>
+      memory.consents.decide({ ...target, ...input, ...match, actor, via: "http" }),
+  }),
+};
+
+async function visibleMemory(
+  { memory, target }: CallContext<"scope">,
+  id: string,
+): Promise<MemoryItem> {
+  const found = await memory.memories.get({ ...target, id });
+  if (found === null) throw memoryNotFound(id);
+  return found;
+}
+
+function memoryNotFound(id: string): MemoryError {
+  return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
+}
+
+/**
+ * Drafts without origin and role are the user's words, except an operator's.
+ * @throws MemoryError `INVALID_INPUT` for an operator's origin
+ */
+function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
+  if (caller.role === "operator") return given;
+  if (given.origin === "operator" || given.origin === "unknown") {
+    const hint = "which only an operator may say: leave it out where these are the user's words.";
+    throw new MemoryError("INVALID_INPUT", `\`origin\` is "${given.origin}", ${hint}`);
+  }
+  return given.origin === undefined && given.role === undefined
+    ? { ...given, origin: "user" }
+    : given;
+}
+
+/**
+ * Only operators may change memories in quarantine, and words that they vouch for.
+ * @throws MemoryError `NOT_FOUND`, `WRONG_STATE`
+ */
+async function checkedAccess(context: CallContext<"scope">, id: string, changesWords: boolean) {
+  const { caller, target, actor, match } = context;
+  const access = { ...target, ...match, actor };
+  if (caller.role === "operator") return access;
+  const found = await visibleMemory(context, id);
+  if (found.state === "quarantined") throw nothingHere();
+  if (!changesWords || !isApproved(found)) return access;
+  const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;
+  throw new MemoryError("WRONG_STATE", message, { details: { current: found } });
+}

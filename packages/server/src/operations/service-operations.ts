@@ -1,0 +1,218 @@
+import type { ListedJob } from "mnemograph";
+import {
+  eventFields,
+  eventOps,
+  eventParts,
+  eventSteps,
+  jobStates,
+  type StatsOf,
+  workKinds,
+} from "mnemograph/contract";
+import { z } from "zod";
+import {
+  anyObject,
+  counts,
+  each,
+  moment,
+  nullableText,
+  numberedPage,
+  page,
+  pageFrom,
+  pageOf,
+  scope,
+  time,
+  withDescription,
+} from "./fields.js";
+import { operation } from "./operation.js";
+
+const jobKind = z.enum(workKinds);
+const selection = {
+  ...each(z.string().optional(), "threadId", "agentId", "runId"),
+  op: z.enum(eventOps).optional(),
+  ...each(moment.optional(), "since", "until"),
+  node: z.enum(eventParts).optional(),
+  step: z.enum(eventSteps).optional(),
+  status: z.enum(["ok", "error", "skipped"]).optional(),
+};
+
+const memoryCounts = z.strictObject({
+  memories: counts,
+  writes: counts,
+  ...each(
+    z.number(),
+    "written",
+    "rejected",
+    "deadLetters",
+    "recalls",
+    "recallsWithMemory",
+    "conversations",
+  ),
+  ...each(z.number(), "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
+  ...each(z.number(), "energyUnits", "notesEnergyUnits"),
+  ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
+  recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
+});
+const breaker = z.strictObject({
+  state: z.enum(["up", "paused"]),
+  ...each(z.number().nullable(), "silentMs", "retryInMs"),
+});
+const breakerHelp =
+  "Whether the database answers this process; while it is paused, calls fail at once.";
+const stats = memoryCounts.extend({
+  since: time,
+  energy: z.strictObject({
+    ...each(z.number(), "level", "unitsToday", "callsToday"),
+    kinds: z.array(
+      z.strictObject({
+        kind: z.string(),
+        ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
+      }),
+    ),
+  }),
+  rows: z
+    .array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() }))
+    .optional(),
+  appsWithNotesShare: z.number().nullable().optional(),
+  backlog: withDescription(z.number(), "Background jobs that are due and that no worker has."),
+  oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
+  stuck: withDescription(z.number(), "Those of them whose worker stopped: its lease ran out."),
+  givenUp: withDescription(
+    z.number(),
+    "Background jobs that were given up, and that nobody has retried.",
+  ),
+  breaker: withDescription(breaker, breakerHelp),
+});
+
+const event = z.strictObject({
+  id: z.number(),
+  scope: scope.nullable(),
+  status: selection.status.unwrap(),
+  at: time,
+  ...each(z.string(), "node", "step", "op"),
+  ...each(nullableText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
+  similarity: z.number().nullable(),
+});
+
+const job = z.strictObject({
+  id: z.string(),
+  kind: jobKind,
+  state: z.enum(jobStates),
+  key: z.string(),
+  scope,
+  ...each(nullableText, "threadId", "error"),
+  detail: withDescription(
+    nullableText,
+    "What the model answered or its provider said at the last try, redacted. It may quote a prompt.",
+  ),
+  attempts: z.number().nullable(),
+  ...each(time.nullable(), "givenUpAt", "dueAt", "triedAt"),
+  worker: withDescription(nullableText, "The process that took it, as host:pid."),
+  since: withDescription(time.nullable(), "When it was taken."),
+  leaseUntil: withDescription(
+    time.nullable(),
+    "Another worker takes it over then, unless this one extends it.",
+  ),
+});
+
+const setting = z.strictObject({
+  ...each(z.string(), "group", "name"),
+  ...each(z.unknown(), "value", "default"),
+  changed: z.boolean(),
+});
+
+export const serviceOperations = {
+  stats: operation("get", "/stats", "listed", {
+    does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
+    input: z.strictObject({
+      by: z.enum(["day", "app"]).optional(),
+      days: z.int().min(1).max(90).optional(),
+    }),
+    answer: stats,
+    call: async ({ memory, target }, input) => ({
+      ...(await memory.stats({ ...target, ...input } as StatsOf<undefined>)),
+      breaker: memory.databaseStatus(),
+    }),
+  }),
+  listEvents: operation("get", "/events", "counted", {
+    does: "What happened, without content, latest first",
+    input: z.strictObject({ ...selection, ...numberedPage }),
+    answer: pageOf("events", event),
+    call: ({ memory, target }, input) =>
+      pageFrom("events", input.limit, memory.events.list({ ...target, ...input }), ({ id }) => id),
+  }),
+  countEvents: operation("get", "/events/count", "counted", {
+    does: "How many events there are by one or more fields",
+    input: z.strictObject({ ...selection, by: z.array(z.enum(eventFields)) }),
+    answer: z.strictObject({ counts: z.array(anyObject) }),
+    call: async ({ memory, target }, input) => ({
+      counts: (await memory.events.count({ ...target, ...input })).map((count) => ({ ...count })),
+    }),
+  }),
+  energyLevel: operation("get", "/energy", "tenant", {
+    does: "How much energy a tenant has now",
+    input: z.strictObject({}),
+    answer: z.strictObject({
+      level: z.number(),
+      low: z.boolean(),
+      ...each(z.number().nullable(), "units", "capacity"),
+    }),
+    call: ({ memory, target }) => memory.energy.level(target),
+  }),
+  listCosts: operation("get", "/costs", "listed", {
+    does: "What background calls of models took in the last days, by kind of work, user or app",
+    input: z.strictObject({
+      by: z.enum(["kind", "user", "app"]),
+      days: z.int().min(1).max(90).optional(),
+      limit: page.limit,
+    }),
+    answer: z.strictObject({
+      costs: z.array(
+        z.strictObject({
+          kind: z.string().optional(),
+          scope: scope.optional(),
+          ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
+        }),
+      ),
+    }),
+    call: async ({ memory, target }, input) => ({
+      costs: await memory.energy.costs({ ...target, ...input }),
+    }),
+  }),
+  listJobs: operation("get", "/jobs", "listed", {
+    does: "Background work that waits, runs or failed: a user's, an app's or everybody's",
+    operators: true,
+    input: z.strictObject({
+      state: z.enum(jobStates).optional(),
+      kind: jobKind.optional(),
+      ...page,
+    }),
+    answer: pageOf("jobs", job),
+    async call({ memory, target }, input) {
+      const listed = await memory.jobs.list({ ...target, ...input });
+      const jobs = listed.map((job) => ({ ...job, key: jobKey(job) }));
+      return pageFrom("jobs", input.limit, jobs, ({ id }) => id);
+    },
+  }),
+  retryJob: operation("post", "/jobs/:id/retry", "tenant", {
+    does: "Make a job that failed or was given up due now",
+    input: z.strictObject({ id: z.string() }),
+    answer: z.strictObject({ retried: z.number() }),
+    call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
+  }),
+  settings: operation("get", "/settings", "everything", {
+    does: "The settings in use, by group; of secrets, connections and functions only that they are given",
+    input: z.strictObject({}),
+    answer: z.strictObject({ settings: z.array(setting) }),
+    call: async ({ memory }) => ({ settings: memory.settings() }),
+  }),
+  upkeep: operation("post", "/upkeep", "everything", {
+    does: "Do the work that is due now, or some kinds of it",
+    input: z.strictObject({ kinds: z.array(jobKind).optional() }),
+    answer: z.strictObject({ due: z.number() }),
+    call: async ({ memory }, input) => ({ due: await memory.upkeep(input) }),
+  }),
+};
+
+function jobKey({ threadId, scope: { userId, appId } }: ListedJob): string {
+  return threadId ?? userId ?? appId ?? "";
+}
