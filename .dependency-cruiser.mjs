@@ -3,6 +3,14 @@
  * ways in. To add a capability, add its folder and one line here.
  */
 
+/** Names that several lines below share. */
+const strings = ["text", "messages", "input", "screening"];
+const foundations = [...strings, "postgres", "scope"];
+const observability = ["observability/telemetry", "observability/usage", "observability/events"];
+/** What work that asks a model stands on. */
+const underModels = [...foundations, "models", ...observability, "transcript", "work"];
+const memoryRules = ["memories/item", "memories/slot", "memories/audit", "memories/consent"];
+
 /**
  * Folder of src → folders it may import besides itself. Folders that are missing here may import
  * nothing.
@@ -10,141 +18,208 @@
 const mayImport = {
   // Foundations.
   text: [],
-  postgres: ["text"],
-  scope: ["text", "postgres"],
-  models: ["text", "postgres"],
-  telemetry: ["text", "models"],
-  usage: ["text", "postgres", "scope", "models", "telemetry"],
-  events: ["text", "postgres", "scope", "usage", "memories/item"],
-  conversation: ["text", "postgres", "scope"],
-  jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
-  "local-embeddings": ["text"],
-  // Capabilities.
-  "memories/item": ["text", "postgres", "scope"],
-  "memories/slot": ["text", "postgres", "scope", "memories/item"],
-  "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
-  "memories/guard": ["text", "postgres", "scope", "events", "memories/item", "memories/changes"],
-  "memories/apply": [
-    ...["text", "postgres", "scope", "models", "events", "jobs"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
-  ],
-  "memories/write": [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/apply"],
-  ],
+  input: ["text"],
+  messages: ["text", "input"],
+  screening: ["text", "input", "messages"],
+  postgres: strings,
+  scope: [...strings, "postgres"],
+  models: [...strings, "postgres"],
+  "local-embeddings": strings,
+  "observability/telemetry": [...strings, "models"],
+  "observability/usage": [...foundations, "models", "observability/telemetry"],
+  "observability/events": [...foundations, "observability/usage", "memories/item"],
+  transcript: foundations,
+  work: [...foundations, "models", ...observability, "transcript"],
+  // The road, in the order of a turn.
+  "memories/item": foundations,
+  "memories/slot": [...foundations, "memories/item"],
+  "memories/audit": [...foundations, ...observability, "memories/item"],
+  "memories/consent": [...foundations, ...observability, "memories/item", "memories/audit"],
+  "memories/apply": [...foundations, "models", ...observability, "work", ...memoryRules],
+  "memories/write": [...underModels, ...memoryRules, "memories/apply"],
   "memories/edit": [
-    ...["text", "postgres", "scope", "models", "events"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
-    ...["memories/apply", "memories/write"],
+    ...foundations,
+    "models",
+    ...observability,
+    ...memoryRules,
+    "memories/apply",
+    "memories/write",
   ],
-  memories: [
-    ...["text", "postgres", "scope"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
-  ],
-  checkpoints: ["text", "postgres", "scope", "conversation"],
-  summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-  search: ["text", "postgres", "scope", "models", "conversation", "memories/item"],
-  store: ["text", "postgres", "scope", "models", "jobs", "search"],
-  facts: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/guard", "memories/write", "search"],
-  ],
-  consolidation: [
-    ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
-    ...["memories/apply", "memories/write"],
-  ],
-  episodes: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/write"],
-  ],
-  notes: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/apply", "memories/write", "memories/edit"],
-    ...["forgetting", "search"],
-  ],
-  insights: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/apply", "memories/write"],
-  ],
-  procedures: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/write"],
-  ],
+  memories: [...foundations, ...memoryRules, "memories/write", "memories/edit"],
+  search: [...foundations, "models", "transcript", "memories/item"],
+  summaries: [...foundations, "models", ...observability, "transcript", "work"],
+  facts: [...underModels, "memories/item", "memories/consent", "memories/write", "search"],
   consents: [
-    ...["text", "postgres", "scope", "events", "jobs"],
-    ...["memories/item", "memories/guard", "memories/apply", "memories/write", "memories/edit"],
+    ...foundations,
+    ...observability,
+    "work",
+    "memories/item",
+    "memories/consent",
+    "memories/apply",
+    "memories/write",
+    "memories/edit",
   ],
-  forgetting: [
-    ...["text", "postgres", "scope", "events", "conversation", "checkpoints"],
-    ...["memories/item", "memories/changes", "memories/apply"],
+  remember: [
+    ...foundations,
+    ...observability,
+    "transcript",
+    "work",
+    "summaries",
+    "episodes",
+    "notes",
+    "memories/item",
+    "memories/consent",
+    "memories/apply",
+    "memories/write",
+    "checkpoints",
+    "retention/forgetting",
   ],
-  lifecycle: [
-    ...["text", "postgres", "scope", "jobs", "forgetting", "usage"],
-    ...["memories/item", "memories/changes", "memories/apply", "memories/write"],
+  prompt: [
+    ...underModels,
+    "memories/item",
+    "memories/audit",
+    "consents",
+    "search",
+    "summaries",
+    "notes",
+    "remember",
   ],
+  // Side rooms.
+  episodes: [...underModels, "memories/item", "memories/write"],
+  procedures: [...underModels, "memories/item", "memories/write"],
+  notes: [
+    ...foundations,
+    "models",
+    ...observability,
+    "transcript",
+    "work",
+    "search",
+    "memories/item",
+    "memories/audit",
+    "memories/apply",
+    "memories/write",
+    "memories/edit",
+    "retention/forgetting",
+  ],
+  "reflection/insights": [
+    ...underModels,
+    "memories/item",
+    "memories/audit",
+    "memories/consent",
+    "memories/apply",
+    "memories/write",
+  ],
+  "reflection/consolidation": [
+    ...foundations,
+    "models",
+    ...observability,
+    "work",
+    ...memoryRules,
+    "memories/apply",
+    "memories/write",
+  ],
+  checkpoints: [...foundations, "transcript"],
+  store: [...foundations, "models", "work", "search"],
   transfer: [
-    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...[
-      "memories/item",
-      "memories/changes",
-      "memories/guard",
-      "memories/write",
-      "summaries",
-      "store",
-    ],
+    ...foundations,
+    ...observability,
+    "transcript",
+    "work",
+    "summaries",
+    "store",
+    "memories/item",
+    "memories/audit",
+    "memories/consent",
+    "memories/write",
   ],
-  edits: [
-    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/guard", "memories/apply", "memories/write"],
-    ...["checkpoints", "forgetting"],
+  "retention/forgetting": [
+    ...foundations,
+    ...observability,
+    "transcript",
+    "checkpoints",
+    "memories/item",
+    "memories/audit",
+    "memories/apply",
   ],
-  owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
-  turns: [
-    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes", "edits"],
+  "retention/lifecycle": [
+    ...foundations,
+    ...observability,
+    "work",
+    "retention/forgetting",
+    "memories/item",
+    "memories/audit",
+    "memories/apply",
+    "memories/write",
+  ],
+  "retention/owners": [
+    ...foundations,
+    "transcript",
+    "work",
+    "retention/forgetting",
+    "memories/item",
   ],
   // The parts of `create-memory.ts`.
   composition: [
-    ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
-    ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "search", "turns", "telemetry", "local-embeddings"],
+    ...foundations,
+    "models",
+    "local-embeddings",
+    ...observability,
+    "transcript",
+    "work",
+    "memories/item",
+    "search",
+    "summaries",
+    "facts",
+    "consents",
+    "prompt",
+    "remember",
+    "episodes",
+    "notes",
+    "reflection/insights",
+    "reflection/consolidation",
+    "store",
+    "retention/lifecycle",
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
-  "langgraph/run": ["text", "scope", "events", "search", "turns"],
-  "langgraph/checkpointer": ["text", "postgres", "scope", "conversation", "langgraph/run"],
+  "langgraph/run": [...strings, "scope", "observability/events", "search", "prompt", "remember"],
+  "langgraph/checkpointer": [...foundations, "transcript", "langgraph/run"],
   "langgraph/nodes": [
-    ...[
-      "text",
-      "scope",
-      "conversation",
-      "memories/item",
-      "memories/guard",
-      "consents",
-      "search",
-      "turns",
-    ],
-    ...["langgraph/run", "langgraph/checkpointer"],
+    ...strings,
+    "scope",
+    "transcript",
+    "memories/item",
+    "memories/consent",
+    "consents",
+    "search",
+    "prompt",
+    "remember",
+    "langgraph/run",
+    "langgraph/checkpointer",
   ],
   "langgraph/tools": [
-    ...[
-      "text",
-      "scope",
-      "events",
-      "conversation",
-      "memories/item",
-      "memories/guard",
-      "consents",
-      "search",
-    ],
-    ...["langgraph/run", "langgraph/nodes"],
+    ...strings,
+    "scope",
+    "observability/events",
+    "transcript",
+    "memories/item",
+    "memories/consent",
+    "consents",
+    "search",
+    "langgraph/run",
+    "langgraph/nodes",
   ],
   "langgraph/wrap": [
-    ...["text", "conversation", "search", "turns"],
-    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes", "langgraph/tools"],
+    ...strings,
+    "transcript",
+    "search",
+    "prompt",
+    "remember",
+    "langgraph/run",
+    "langgraph/checkpointer",
+    "langgraph/nodes",
+    "langgraph/tools",
   ],
-  "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
+  "langgraph/supervisor": [...strings, "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   testing: ["testing/offline"],
   "testing/offline": [],
 };
@@ -153,7 +228,7 @@ const mayImport = {
  * Files of src itself that every folder may import: errors, the clock, the logger, optional
  * packages, and what a memory runs on.
  */
-const everywhere = "^src/(errors|clock|deadline|logger|peers|runtime)\\.ts$";
+const everywhere = "^src/(errors|clock|deadline|pauses|logger|peers|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
 const knowTheContract = "^src/(composition|langgraph)/";
@@ -195,13 +270,13 @@ const serverFolders = Object.entries(serverMayImport).map(([folder, allowed]) =>
 }));
 
 /** Files that are pure rules, and say so by their place or name. */
-const rules = "^src/(text/|.+\\.rule\\.ts$)";
+const rules = "^src/((text|messages|input|screening)/|.+\\.rule\\.ts$)";
 
 /** What rules share that is no rule: scopes, what a memory is, and settings, with their schemas. */
 const plain = [
   "^src/scope/scope\\.ts$",
   "^src/memories/item/memory(-fields)?\\.ts$",
-  "^src/(jobs/jobs|search/retrieval)-options\\.ts$",
+  "^src/(work/jobs|search/retrieval)-options\\.ts$",
 ];
 
 const isPackage = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`);
@@ -260,8 +335,7 @@ export default {
     },
     {
       name: "top-is-for-the-top",
-      comment:
-        "Only ways in know the contract; nobody but the entry makes a memory.",
+      comment: "Only ways in know the contract; nobody but the entry makes a memory.",
       severity: "error",
       from: { path: "^src/.+/", pathNot: knowTheContract },
       to: { path: "^src/[^/]+\\.ts$", pathNot: everywhere },
@@ -281,7 +355,8 @@ export default {
     },
     {
       name: "rules-are-pure",
-      comment: "A rule (text/, *.rule.ts) takes no database, file, network or model.",
+      comment:
+        "A rule (text/, messages/, input/, screening/, *.rule.ts) takes no database, file, network or model.",
       severity: "error",
       from: { path: rules },
       to: {
@@ -299,7 +374,7 @@ export default {
       from: { path: rules },
       to: {
         path: "^src/",
-        pathNot: [rules, "^src/(errors|clock)\\.ts$", ...plain],
+        pathNot: [rules, "^src/(errors|clock|pauses)\\.ts$", ...plain],
         dependencyTypesNot: ["type-only"],
       },
     },
@@ -316,11 +391,11 @@ export default {
     {
       name: "langgraph-where-graphs-are",
       comment:
-        "LangGraph belongs to src/langgraph, and to src/jobs, where the graphs of background work are built.",
+        "LangGraph belongs to src/langgraph, and to src/work, where the graphs of background work are built.",
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: ["^src/langgraph/", "^src/jobs/"],
+        pathNot: ["^src/langgraph/", "^src/work/"],
       },
       to: {
         path: isPackage("@langchain/langgraph", "langchain"),

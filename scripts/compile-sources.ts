@@ -14,9 +14,9 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  for (const name of ["src/conversation", "src/search", "src/text"])
+  for (const name of ["src/transcript", "src/search", "src/screening", "src/text"])
     mkdirSync(join(folder, name), { recursive: true });
-  const functions = ["src/conversation", "src/search"].flatMap((name) =>
+  const functions = ["src/transcript", "src/search"].flatMap((name) =>
     readdirSync(join(repository, name)).flatMap((file) =>
       file.endsWith(".sql") ? `${name}/${file}` : [],
     ),
@@ -24,7 +24,10 @@ export async function compileSources(folder: string): Promise<void> {
   // What is not in the folder's own packages is found beside the folder.
   const packages = join(folder, "../node_modules");
   if (!existsSync(packages)) symlinkSync(join(repository, "node_modules"), packages);
-  for (const name of [...["migrations", "src/text/screening.json", "package.json"], ...functions]) {
+  for (const name of [
+    ...["migrations", "src/screening/screening.json", "src/text/letters.json", "package.json"],
+    ...functions,
+  ]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
   // The packages import each other by name: there their builds are what is compiled here.

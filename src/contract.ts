@@ -3,18 +3,19 @@
  */
 import "./node-version.js";
 
-export { threadStates } from "./conversation/list-threads.js";
-export { scoreSignals, shownParts } from "./conversation/shown-turns.js";
 export { createMemory } from "./create-memory.js";
 export { inTime, withDeadline } from "./deadline.js";
 export { MemoryError, messageOf } from "./errors.js";
-export { eventOps, eventParts, eventSteps } from "./events/event-log.js";
-export { eventFields } from "./events/events.js";
-export type { StatsOf } from "./events/stats.js";
-export { erasureKinds, erasureReceipt, receiptProblems } from "./forgetting/receipt.rule.js";
+export {
+  abortSignal,
+  callback,
+  parseInput,
+  revisionNumber,
+  storableText,
+  suggestion,
+} from "./input/parse-input.js";
+export { parseJson, propertyOf } from "./input/plain-json.js";
 export { reportSearch } from "./internal-api.js";
-export { jobStates } from "./jobs/jobs-api.js";
-export { type WorkKind, workKinds } from "./jobs/work-kinds.rule.js";
 export { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
 export {
   continueOnError,
@@ -24,7 +25,7 @@ export {
 export { identityKeys } from "./langgraph/run/run-identity.js";
 export { localEmbeddings } from "./local-embeddings/index.js";
 export { defaultLogger, errorKind } from "./logger.js";
-export { consentStatuses } from "./memories/guard/consent-request.rule.js";
+export { consentStatuses } from "./memories/consent/consent-request.rule.js";
 export {
   categoryOfKind,
   readableCategories,
@@ -48,9 +49,14 @@ export {
   setsWords,
 } from "./memories/item/memory-fields.js";
 export { isExpired } from "./memories/write/hide-memories.js";
+export { attachmentOf, withReferences } from "./messages/attachments.js";
+export { messageText, spokenText } from "./messages/message-text.js";
 export { keepsVectors } from "./models/embedding-space.js";
 export { statusOf } from "./models/provider-error.js";
 export { countLacking } from "./models/reembed.js";
+export { eventOps, eventParts, eventSteps } from "./observability/events/event-log.js";
+export { eventFields } from "./observability/events/events.js";
+export type { StatsOf } from "./observability/events/stats.js";
 export { resolveConfig } from "./options.js";
 export { installedVersion } from "./peers.js";
 export { type Connection, identifier } from "./postgres/connection.js";
@@ -63,6 +69,18 @@ export { type MigrationStatus, migrationStatus } from "./postgres/migration-stat
 export { defaultDataDir, type OpenSettings, openDatabase } from "./postgres/open-database.js";
 export { commandAt, migrateCommandLine } from "./postgres/schema-state.js";
 export { askOf } from "./postgres/session-settings.js";
+export { withAdvice } from "./prompt/explain-refusal.js";
+export { memoryBlock } from "./prompt/memory-block.js";
+export { plainMessages } from "./prompt/prompt-for.js";
+export { withMessages } from "./prompt/recalled.js";
+export { shownBy } from "./prompt/shown-by.js";
+export { noCost } from "./prompt/thread-cost.js";
+export { type InjectAs, turnMessages } from "./prompt/turn-messages.js";
+export {
+  erasureKinds,
+  erasureReceipt,
+  receiptProblems,
+} from "./retention/forgetting/receipt.rule.js";
 export {
   type AppScope,
   parseAppScope,
@@ -75,23 +93,9 @@ export { isSomebody } from "./scope/scope-predicates.js";
 export { answerForms } from "./search/answer-query.js";
 export { memoryFilterSchema, minTrustField } from "./search/memory-filter.rule.js";
 export { vectorRows } from "./store/item-vectors.js";
-export { attachmentOf, withReferences } from "./text/attachments.js";
-export { messageText, spokenText } from "./text/message-text.js";
-export {
-  abortSignal,
-  callback,
-  parseInput,
-  revisionNumber,
-  storableText,
-  suggestion,
-} from "./text/parse-input.js";
-export { parseJson, propertyOf } from "./text/plain-json.js";
 export { timeZoneField } from "./text/time-zone.js";
+export { threadStates } from "./transcript/list-threads.js";
+export { scoreSignals, shownParts } from "./transcript/shown-turns.js";
 export { splitLines } from "./transfer/read-export.js";
-export { withAdvice } from "./turns/explain-refusal.js";
-export { memoryBlock } from "./turns/memory-block.js";
-export { plainMessages } from "./turns/prompt-for.js";
-export { withMessages } from "./turns/recalled.js";
-export { shownBy } from "./turns/shown-by.js";
-export { noCost } from "./turns/thread-cost.js";
-export { type InjectAs, turnMessages } from "./turns/turn-messages.js";
+export { jobStates } from "./work/jobs-api.js";
+export { type WorkKind, workKinds } from "./work/work-kinds.rule.js";

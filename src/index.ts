@@ -4,28 +4,8 @@ export type { Pruned } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
 export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentDecision } from "./consents/consents-api.js";
-export type { EndedThread } from "./conversation/end-thread.js";
-export type { ThreadMessage } from "./conversation/list-messages.js";
-export type { Thread } from "./conversation/list-threads.js";
-export type { RecordInput } from "./conversation/record.js";
-export type { ShownTo } from "./conversation/shown-to.js";
-export type { ShownContext, ShownTurn } from "./conversation/shown-turns.js";
 export { createMemory } from "./create-memory.js";
-export type {
-  ChangedTranscript,
-  MessageRemoval,
-  MessageReplacement,
-} from "./edits/change-transcript.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
-export type { EventCount, RecordedEvent } from "./events/events.js";
-export type { MemoryCounts, MemoryStats, StatsBy } from "./events/stats.js";
-export type { Purged } from "./forgetting/erase-app-memories.js";
-export type { ForgetRequest, ListedErasure } from "./forgetting/erasures-api.js";
-export type { ForgetInput, Forgotten } from "./forgetting/forget.js";
-export type { ErasureReceipt } from "./forgetting/receipt.rule.js";
-export type { ListedJob } from "./jobs/jobs-api.js";
-export type { JobWorker } from "./jobs/queue-runner.js";
-export type { PgBossInstance, QueueOption } from "./jobs/wake-ups.js";
 export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.rule.js";
 export { type ConsentQuestion, consentNode } from "./langgraph/nodes/consent-node.js";
 export { modelView } from "./langgraph/nodes/model-view.js";
@@ -61,8 +41,8 @@ export {
   withMemory,
 } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
-export type { Change, Changes, HistoryEntry } from "./memories/changes/changes-api.js";
-export type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
+export type { Change, Changes, HistoryEntry } from "./memories/audit/changes-api.js";
+export type { ConsentRequest } from "./memories/consent/consent-request.rule.js";
 export type { Category, CategoryPolicy } from "./memories/item/category.rule.js";
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
@@ -72,12 +52,33 @@ export type { Memory } from "./memory.js";
 export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded } from "./models/reembed.js";
 export type { NotesContext } from "./notes/notes-api.js";
+export type { EventCount, RecordedEvent } from "./observability/events/events.js";
+export type { MemoryCounts, MemoryStats, StatsBy } from "./observability/events/stats.js";
+export type { Cost } from "./observability/usage/costs.js";
+export type { EnergyLevel } from "./observability/usage/energy.js";
 export type { MemoryConfig } from "./options.js";
-export type { ListedOwner } from "./owners/list-owners.js";
-export type { Uninstalled } from "./owners/uninstall-app.js";
 export type { DatabaseOption } from "./postgres/open-database.js";
 export type { DatabaseStatus } from "./postgres/outage.js";
+export type { MemoryPrompt } from "./prompt/prompt-for.js";
+export type { RecallInput } from "./prompt/recall-request.js";
+export type { Recalled } from "./prompt/recalled.js";
+export { shownBy } from "./prompt/shown-by.js";
+export type { ShownWords } from "./prompt/shown-words.js";
+export type { ThreadCost } from "./prompt/thread-cost.js";
+export type {
+  ChangedTranscript,
+  MessageRemoval,
+  MessageReplacement,
+} from "./remember/change-transcript.js";
+export type { Remembered } from "./remember/remember.js";
+export type { Purged } from "./retention/forgetting/erase-app-memories.js";
+export type { ForgetRequest, ListedErasure } from "./retention/forgetting/erasures-api.js";
+export type { ForgetInput, Forgotten } from "./retention/forgetting/forget.js";
+export type { ErasureReceipt } from "./retention/forgetting/receipt.rule.js";
+export type { ListedOwner } from "./retention/owners/list-owners.js";
+export type { Uninstalled } from "./retention/owners/uninstall-app.js";
 export type { Scope, ThreadAddress } from "./scope/scope.js";
+export type { Redact } from "./screening/redactor.js";
 export type { MemoryBullet } from "./search/answer-query.js";
 export type { Explanation } from "./search/explain-query.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
@@ -88,15 +89,14 @@ export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.
 export type { SettingInUse } from "./settings-in-use.js";
 export type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 export type { Summary } from "./summaries/summaries-api.js";
-export type { Redact } from "./text/redactor.js";
+export type { EndedThread } from "./transcript/end-thread.js";
+export type { ThreadMessage } from "./transcript/list-messages.js";
+export type { Thread } from "./transcript/list-threads.js";
+export type { RecordInput } from "./transcript/record.js";
+export type { ShownTo } from "./transcript/shown-to.js";
+export type { ShownContext, ShownTurn } from "./transcript/shown-turns.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportInput } from "./transfer/import-lines.js";
-export type { MemoryPrompt } from "./turns/prompt-for.js";
-export type { RecallInput } from "./turns/recall-request.js";
-export type { Recalled } from "./turns/recalled.js";
-export type { Remembered } from "./turns/remember.js";
-export { shownBy } from "./turns/shown-by.js";
-export type { ShownWords } from "./turns/shown-words.js";
-export type { ThreadCost } from "./turns/thread-cost.js";
-export type { Cost } from "./usage/costs.js";
-export type { EnergyLevel } from "./usage/energy.js";
+export type { ListedJob } from "./work/jobs-api.js";
+export type { JobWorker } from "./work/queue-runner.js";
+export type { PgBossInstance, QueueOption } from "./work/wake-ups.js";

@@ -1,12 +1,12 @@
 import type { ConsentAsk } from "./consents/consent-rows.js";
-import type { MemoryEvent } from "./events/event-log.js";
-import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
-import type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
+import type { ConsentPolicy } from "./memories/consent/consent-policy.rule.js";
+import type { ConsentRequest } from "./memories/consent/consent-request.rule.js";
 import type { Memory } from "./memory.js";
+import type { MemoryEvent } from "./observability/events/event-log.js";
+import type { RecallInput } from "./prompt/recall-request.js";
+import type { Recalled } from "./prompt/recalled.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
-import type { Screen } from "./text/reads-as-instruction.js";
-import type { RecallInput } from "./turns/recall-request.js";
-import type { Recalled } from "./turns/recalled.js";
+import type { Screen } from "./screening/reads-as-instruction.js";
 
 interface TurnFailure extends ThreadAddress {
   readonly node: "recall" | "consent" | "remember";

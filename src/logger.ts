@@ -1,5 +1,5 @@
 import { MemoryError } from "./errors.js";
-import { propertyOf } from "./text/plain-json.js";
+import { propertyOf } from "./input/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
 /**

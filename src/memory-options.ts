@@ -2,13 +2,13 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { Clock } from "./clock.js";
-import type { QueueOption } from "./jobs/wake-ups.js";
 import type { Logger } from "./logger.js";
 import type { Describe } from "./models/describer.js";
 import type { MemoryConfig } from "./options.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
-import type { Redact } from "./text/redactor.js";
+import type { Redact } from "./screening/redactor.js";
+import type { QueueOption } from "./work/wake-ups.js";
 
 // Told by hand: the schema below cannot say the types of functions and of others' classes.
 export interface MemoryOptions {

@@ -2,33 +2,33 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import { spansOptionsSchema } from "./composition/observe.js";
-import { consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
+import { MemoryError, messageOf } from "./errors.js";
+import { explainIssue } from "./input/parse-input.js";
+import { consentConfigSchema, consentPolicy } from "./memories/consent/consent-policy.rule.js";
+import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
+import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memory-options.js";
+import { notesOptionsSchema } from "./notes/notes-options.js";
+import { energyOptionsSchema } from "./observability/usage/energy-options.js";
+import { databaseOptionsSchema } from "./postgres/open-database.js";
+import { consolidationOptionsSchema } from "./reflection/consolidation/consolidation-options.js";
+import { insightConstants, insightsOptionsSchema } from "./reflection/insights/insights-options.js";
+import { receiptsOptionsSchema } from "./retention/forgetting/receipts-options.js";
+import { lifecycleOptionsSchema } from "./retention/lifecycle/lifecycle-options.js";
+import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
+import { storeOptionsSchema } from "./store/store-options.js";
+import { summaryConstants } from "./summaries/summary-window.rule.js";
 import {
   contextConstants,
   contextOptionsSchema,
   presetConstants,
   presetSchema,
-} from "./conversation/context-options.js";
-import { MemoryError, messageOf } from "./errors.js";
-import { receiptsOptionsSchema } from "./forgetting/receipts-options.js";
-import { insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
+} from "./transcript/context-options.js";
 import {
   jobConstants,
   jobsOptionsSchema,
   taskConstants,
   taskOptionsSchema,
-} from "./jobs/jobs-options.js";
-import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
-import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
-import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
-import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memory-options.js";
-import { notesOptionsSchema } from "./notes/notes-options.js";
-import { databaseOptionsSchema } from "./postgres/open-database.js";
-import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
-import { storeOptionsSchema } from "./store/store-options.js";
-import { summaryConstants } from "./summaries/summary-window.rule.js";
-import { explainIssue } from "./text/parse-input.js";
-import { energyOptionsSchema } from "./usage/energy-options.js";
+} from "./work/jobs-options.js";
 
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { MemoryError } from "./errors.js";
-import { attempt } from "./text/plain-json.js";
+import { attempt } from "./input/plain-json.js";
 
 interface Manifest {
   readonly name?: string;

@@ -1,15 +1,15 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { Clock } from "./clock.js";
-import type { MemoryEvent } from "./events/event-log.js";
-import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
 import type { Describer } from "./models/describer.js";
 import type { Embedder } from "./models/embedder.js";
 import type { ModelPause } from "./models/model-pause.js";
+import type { MemoryEvent } from "./observability/events/event-log.js";
+import type { Usage } from "./observability/usage/usage.js";
 import type { Database } from "./postgres/database.js";
-import type { Screen } from "./text/reads-as-instruction.js";
-import type { Redactor } from "./text/redactor.js";
-import type { Usage } from "./usage/usage.js";
+import type { Screen } from "./screening/reads-as-instruction.js";
+import type { Redactor } from "./screening/redactor.js";
+import type { Job } from "./work/work-kinds.rule.js";
 
 /** The services of one memory. Each capability declares the settings that it reads as `Config`. */
 export interface Runtime<Config = unknown> {

@@ -1,17 +1,17 @@
-import type { EndedThread, EndThread } from "./conversation/end-thread.js";
-import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
-import type { ListThreads, Thread } from "./conversation/list-threads.js";
-import type { ListShownTo, ShownTo } from "./conversation/shown-to.js";
-import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
+import type { ListShownWords, ShownWords } from "./prompt/shown-words.js";
+import type { ThreadCost } from "./prompt/thread-cost.js";
 import type {
   ChangedTranscript,
   MessageRemoval,
   MessageReplacement,
-} from "./edits/change-transcript.js";
-import type { DeleteThread, Forgotten } from "./forgetting/forget.js";
+} from "./remember/change-transcript.js";
+import type { DeleteThread, Forgotten } from "./retention/forgetting/forget.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
-import type { ListShownWords, ShownWords } from "./turns/shown-words.js";
-import type { ThreadCost } from "./turns/thread-cost.js";
+import type { EndedThread, EndThread } from "./transcript/end-thread.js";
+import type { ListMessages, ThreadMessage } from "./transcript/list-messages.js";
+import type { ListThreads, Thread } from "./transcript/list-threads.js";
+import type { ListShownTo, ShownTo } from "./transcript/shown-to.js";
+import type { ListShown, ShownTurn } from "./transcript/shown-turns.js";
 
 /** The messages of conversations, word for word. */
 export interface TranscriptApi {

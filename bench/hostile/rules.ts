@@ -1,6 +1,6 @@
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
-import { changeLine } from "../../src/memories/changes/memory-change.js";
+import { changeLine } from "../../src/memories/audit/memory-change.js";
 import { slotKey } from "../../src/memories/item/category.rule.js";
 import {
   trimToLength,
@@ -8,6 +8,9 @@ import {
 } from "../../src/memories/write/writing-constraints.rule.js";
 import { jsonIn } from "../../src/models/read-json.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
+import { createScreen, readsAsInstruction } from "../../src/screening/reads-as-instruction.js";
+import { redactSecrets } from "../../src/screening/redact-secrets.js";
+import { createRedactor } from "../../src/screening/redactor.js";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
@@ -15,9 +18,6 @@ import { figuresOf } from "../../src/text/figures.js";
 import { findQuote } from "../../src/text/find-quote.js";
 import { contentHash, normalValue } from "../../src/text/normal-value.js";
 import { escapeAttribute, escapeMarkup } from "../../src/text/prompt-text.js";
-import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
-import { redactSecrets } from "../../src/text/redact-secrets.js";
-import { createRedactor } from "../../src/text/redactor.js";
 import { searchText } from "../../src/text/search-text.js";
 import { sharedWords } from "../../src/text/shared-words.js";
 import { isStorable } from "../../src/text/storable-text.js";

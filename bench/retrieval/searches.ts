@@ -1,6 +1,6 @@
-import type { BlockPart } from "../../src/conversation/shown-turns.js";
 import type { Memory, Scope } from "../../src/index.js";
-import { memoryParts, ofPart, shownIn } from "../../src/turns/recalled.js";
+import { memoryParts, ofPart, shownIn } from "../../src/prompt/recalled.js";
+import type { BlockPart } from "../../src/transcript/shown-turns.js";
 import type { BenchDatabase } from "../bench-database.js";
 import { createBm25 } from "./bm25.js";
 import type { Line } from "./measure.js";

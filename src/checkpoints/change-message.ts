@@ -1,6 +1,6 @@
 import sql, { raw } from "sql-template-tag";
+import type { Json } from "../input/plain-json.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Json } from "../text/plain-json.js";
 import { checkpointTableNames, existingTables } from "./checkpoint-names.js";
 import { type MessageChange, withMessageChanged } from "./message-in-json.rule.js";
 

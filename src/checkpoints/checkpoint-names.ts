@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
-import { findThreadsElsewhere } from "../conversation/claim-thread.js";
-import type { ErasableThread } from "../conversation/list-threads.js";
 import type { Connection } from "../postgres/connection.js";
+import { findThreadsElsewhere } from "../transcript/claim-thread.js";
+import type { ErasableThread } from "../transcript/list-threads.js";
 
 /**
  * LangGraph's tables in deletion order: checkpoints before blobs, so that a reader never finds an

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../text/plain-json.js";
+import { isJsonObject, type Json, type JsonObject } from "../input/plain-json.js";
 
 /** A message of a state: which one, and what it says from now on; null: it is taken out. */
 export interface MessageChange {

@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
-import { findErasableThreads, findThreadsOfId } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
+import { abortSignal, parseInput, spanMs, storableDate } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
@@ -12,7 +12,7 @@ import {
   scopeField,
   threadField,
 } from "../scope/scope.js";
-import { abortSignal, parseInput, spanMs, storableDate } from "../text/parse-input.js";
+import { findErasableThreads, findThreadsOfId } from "../transcript/list-threads.js";
 import { checkpointNamesOf } from "./checkpoint-names.js";
 import { type CheckpointRow, supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 

@@ -1,13 +1,13 @@
 import { askConsents } from "../consents/consent-rows.js";
-import { claimThread } from "../conversation/claim-thread.js";
 import { MemoryError } from "../errors.js";
 import type { InternalApi } from "../internal-api.js";
 import { errorLine } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { isConnectionError } from "../postgres/database-error.js";
+import { recall } from "../prompt/recall.js";
 import type { Runtime } from "../runtime.js";
 import { delegatedMark, type Scope, threadForbidden } from "../scope/scope.js";
-import { recall } from "../turns/recall.js";
+import { claimThread } from "../transcript/claim-thread.js";
 
 export function createInternalApi(
   runtime: Runtime<ResolvedConfig>,

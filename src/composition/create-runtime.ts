@@ -1,6 +1,5 @@
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { insertEvent, recordExhausted } from "../events/event-log.js";
 import { localEmbeddings } from "../local-embeddings/index.js";
 import { modelForLanguage } from "../local-embeddings/local-models.js";
 import { defaultLogger, errorLine, lineLogger } from "../logger.js";
@@ -9,6 +8,8 @@ import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
 import { createModelPause } from "../models/model-pause.js";
+import { insertEvent, recordExhausted } from "../observability/events/event-log.js";
+import { createUsage } from "../observability/usage/usage.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
@@ -16,10 +17,9 @@ import { openDatabase, reportUndefined } from "../postgres/open-database.js";
 import type { Outage } from "../postgres/outage.js";
 import type { Runtime } from "../runtime.js";
 import { nobody, parseScope } from "../scope/scope.js";
-import { createScreen } from "../text/reads-as-instruction.js";
-import { redactSecrets } from "../text/redact-secrets.js";
-import { createRedactor } from "../text/redactor.js";
-import { createUsage } from "../usage/usage.js";
+import { createScreen } from "../screening/reads-as-instruction.js";
+import { redactSecrets } from "../screening/redact-secrets.js";
+import { createRedactor } from "../screening/redactor.js";
 
 export function createRuntime(
   options: MemoryOptions,

@@ -1,33 +1,33 @@
 import sql, { type Sql } from "sql-template-tag";
 import { defineConsentExpiry } from "../consents/consents-api.js";
-import { defineConsolidation } from "../consolidation/define-consolidation.js";
-import { sweepCompared } from "../consolidation/pair-statements.js";
 import { defineEpisodes } from "../episodes/define-episodes.js";
 import { MemoryError } from "../errors.js";
 import { defineFacts } from "../facts/define-facts.js";
-import { defineInsights } from "../insights/define-insights.js";
-import { firstOf, type Within, type Work } from "../jobs/define-work.js";
+import { compactNotes, defineCompaction } from "../notes/define-compaction.js";
+import { defineNotes } from "../notes/define-notes.js";
+import { trimRecords } from "../observability/usage/usage-statements.js";
+import type { ResolvedConfig } from "../options.js";
+import { keepTenancy } from "../postgres/isolation.js";
+import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";
+import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
+import { defineInsights } from "../reflection/insights/define-insights.js";
+import type { DueJob } from "../remember/remember.js";
+import { defineLifecycle } from "../retention/lifecycle/lifecycle.js";
+import { trimOldChanges } from "../retention/lifecycle/trim-changes.js";
+import type { Runtime } from "../runtime.js";
+import { sweepItems } from "../store/sweep-items.js";
+import { defineSummaries } from "../summaries/define-summaries.js";
+import { firstOf, type Within, type Work } from "../work/define-work.js";
 import {
   createQueueRunner,
   parseWork,
   type QueueRunner,
   type WorkInput,
-} from "../jobs/queue-runner.js";
-import { createRunner, guarded } from "../jobs/runner.js";
-import type { QueueOption } from "../jobs/wake-ups.js";
-import type { Job, WorkKind } from "../jobs/work-kinds.rule.js";
-import { hastenWork } from "../jobs/work-table.js";
-import { defineLifecycle } from "../lifecycle/lifecycle.js";
-import { trimOldChanges } from "../lifecycle/trim-changes.js";
-import { compactNotes, defineCompaction } from "../notes/define-compaction.js";
-import { defineNotes } from "../notes/define-notes.js";
-import type { ResolvedConfig } from "../options.js";
-import { keepTenancy } from "../postgres/isolation.js";
-import type { Runtime } from "../runtime.js";
-import { sweepItems } from "../store/sweep-items.js";
-import { defineSummaries } from "../summaries/define-summaries.js";
-import type { DueJob } from "../turns/remember.js";
-import { trimRecords } from "../usage/usage-statements.js";
+} from "../work/queue-runner.js";
+import { createRunner, guarded } from "../work/runner.js";
+import type { QueueOption } from "../work/wake-ups.js";
+import type { Job, WorkKind } from "../work/work-kinds.rule.js";
+import { hastenWork } from "../work/work-table.js";
 import { type Observe, reportWork } from "./observe.js";
 
 export type Maintenance = ReturnType<typeof createMaintenance>;

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { type EventStep, eventNode } from "../events/event-log.js";
-import type { WorkEnd } from "../jobs/define-work.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { spanTokens, type TokenUsage } from "../models/token-usage.js";
+import { type EventStep, eventNode } from "../observability/events/event-log.js";
+import { measureCall, telemetryApi } from "../observability/telemetry/meter.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
+import type { Recalled } from "../prompt/recalled.js";
+import type { Remembered } from "../remember/remember.js";
 import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
-import { measureCall, telemetryApi } from "../telemetry/meter.js";
-import type { Recalled } from "../turns/recalled.js";
-import type { Remembered } from "../turns/remember.js";
+import type { WorkEnd } from "../work/define-work.js";
 
 /** A transaction's begin and commit count as two. */
 function countRoundTrips(db: Database): {

@@ -1,13 +1,13 @@
 import sql from "sql-template-tag";
-import { workKinds } from "../jobs/work-kinds.rule.js";
 import { errorLine } from "../logger.js";
+import { addLevels, type Levels } from "../observability/telemetry/meter.js";
+import { energyLevel } from "../observability/usage/energy.js";
+import { mostSpent } from "../observability/usage/usage-statements.js";
 import type { ResolvedConfig } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
-import { addLevels, type Levels } from "../telemetry/meter.js";
-import { energyLevel } from "../usage/energy.js";
-import { mostSpent } from "../usage/usage-statements.js";
+import { workKinds } from "../work/work-kinds.rule.js";
 
 type Deps = Pick<Runtime<ResolvedConfig>, "db" | "config" | "logger">;
 

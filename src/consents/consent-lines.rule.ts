@@ -1,4 +1,4 @@
-import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
+import type { ConsentRequest } from "../memories/consent/consent-request.rule.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
 export type PendingConsent = Pick<

@@ -1,11 +1,12 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
-import { eventNode } from "../events/event-log.js";
-import { askAgainMs, consentRules } from "../memories/guard/consent-policy.rule.js";
-import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
-import { consentColumns } from "../memories/guard/consent-statements.js";
+import { pageRowsField } from "../input/parse-input.js";
+import { askAgainMs, consentRules } from "../memories/consent/consent-policy.rule.js";
+import { type ConsentRequest, consentStatuses } from "../memories/consent/consent-request.rule.js";
+import { consentColumns } from "../memories/consent/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { isActive } from "../memories/item/memory-row.js";
+import { eventNode } from "../observability/events/event-log.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isAfter, requireEnd } from "../scope/page-bookmark.js";
@@ -17,7 +18,6 @@ import {
   tenantField,
 } from "../scope/scope.js";
 import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
-import { pageRowsField } from "../text/parse-input.js";
 
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
 

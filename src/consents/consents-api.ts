@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { firstOf, type Work } from "../jobs/define-work.js";
+import { parseInput, revisionNumber, storableText } from "../input/parse-input.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
+import { type ConsentRequest, consentChange } from "../memories/consent/consent-request.rule.js";
+import { settleConsents } from "../memories/consent/consent-statements.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
-import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
-import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
@@ -12,7 +12,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { isSharedBy, listed, requiredScope, type Scope } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
-import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { firstOf, type Work } from "../work/define-work.js";
 import {
   type ConsentListing,
   consentListing,

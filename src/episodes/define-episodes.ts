@@ -1,12 +1,12 @@
-import { commonOrigin } from "../conversation/find-messages.js";
-import { insertEvents } from "../events/event-log.js";
-import { defineWork } from "../jobs/define-work.js";
-import { limitThread } from "../jobs/limit-material.js";
-import type { Taken } from "../jobs/work-definition.js";
-import { completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
+import { insertEvents } from "../observability/events/event-log.js";
 import { brokenConstraint } from "../postgres/database-error.js";
+import { commonOrigin } from "../transcript/find-messages.js";
+import { defineWork } from "../work/define-work.js";
+import { limitThread } from "../work/limit-material.js";
+import type { Taken } from "../work/work-definition.js";
+import { completeWork } from "../work/work-table.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
 import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 

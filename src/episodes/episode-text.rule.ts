@@ -1,10 +1,10 @@
-import type { TurnRange } from "../conversation/find-messages.js";
-import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { MemoriesSettings } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import { modelText } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import { visibleText } from "../text/storable-text.js";
+import type { TurnRange } from "../transcript/find-messages.js";
+import type { TaskRuntime } from "../work/jobs-options.js";
 
 /**
  * The next turns to compress; null if none are due. Every `everyTurns` turns all but the last

@@ -1,18 +1,14 @@
 import { z } from "zod";
-import {
-  findTurnMessages,
-  type TurnMessage,
-  type TurnRange,
-} from "../conversation/find-messages.js";
-import { conversationBlock } from "../jobs/limit-material.js";
-import { findOmissions } from "../jobs/omissions.js";
-import type { StepTools, ThreadWork } from "../jobs/work-definition.js";
-import { type Claim, findClaimedThread, type NoWork, skipWork } from "../jobs/work-table.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { type Asking, callStructured, type Omissions } from "../models/call-structured.js";
 import { element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
+import { findTurnMessages, type TurnMessage, type TurnRange } from "../transcript/find-messages.js";
+import { conversationBlock } from "../work/limit-material.js";
+import { findOmissions } from "../work/omissions.js";
+import type { StepTools, ThreadWork } from "../work/work-definition.js";
+import { type Claim, findClaimedThread, type NoWork, skipWork } from "../work/work-table.js";
 import {
   type EpisodesRuntime,
   episodeRange,

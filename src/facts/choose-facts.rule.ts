@@ -1,5 +1,4 @@
-import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { PersonalField } from "../memories/guard/consent-policy.rule.js";
+import type { PersonalField } from "../memories/consent/consent-policy.rule.js";
 import {
   type CategoryPolicy,
   categoryMeant,
@@ -13,13 +12,14 @@ import {
   type WritingProblem,
   writingProblems,
 } from "../memories/write/writing-constraints.rule.js";
+import { createPauses } from "../pauses.js";
 import type { Runtime } from "../runtime.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";
 import { haveSameFigures } from "../text/figures.js";
 import { findSaid } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";
-import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
+import type { TaskRuntime } from "../work/jobs-options.js";
 import type { ChosenRemoval } from "./choose-removals.rule.js";
 import {
   type LearnedFact,

@@ -1,5 +1,5 @@
+import { createPauses } from "../pauses.js";
 import { findSaid } from "../text/find-quote.js";
-import { createPauses } from "../text/pauses.js";
 
 /** A model's proposal, unchecked. */
 export interface RemovalCandidate {

@@ -1,4 +1,4 @@
-import { defineWork } from "../jobs/define-work.js";
+import { defineWork } from "../work/define-work.js";
 import { chooseFacts, type FactsRuntime } from "./choose-facts.rule.js";
 import { chooseRemovals } from "./choose-removals.rule.js";
 import { proposeFacts } from "./extract-facts.js";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { StepTools } from "../jobs/work-definition.js";
-import { personalFields } from "../memories/guard/consent-policy.rule.js";
+import { personalFields } from "../memories/consent/consent-policy.rule.js";
 import { type Asking, callStructured } from "../models/call-structured.js";
 import { findQuote } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { momentIn } from "../text/time-zone.js";
+import type { StepTools } from "../work/work-definition.js";
 import {
   type FactCandidate,
   type FactsRuntime,

@@ -1,13 +1,13 @@
-import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import type { Taken } from "../jobs/work-definition.js";
-import { completeWork } from "../jobs/work-table.js";
 import { tally } from "../logger.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { removeSaid } from "../memories/write/hide-memories.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
+import { insertEvents, type MemoryEvent } from "../observability/events/event-log.js";
 import { headOf } from "../text/storable-text.js";
 import { startOfDay, zoneClock } from "../text/time-zone.js";
+import type { Taken } from "../work/work-definition.js";
+import { completeWork } from "../work/work-table.js";
 import {
   type ChosenFact,
   type FactCandidate,

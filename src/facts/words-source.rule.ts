@@ -1,5 +1,5 @@
 import { leastTrusted, type Provenance, provenanceOf } from "../memories/item/memory.js";
-import { splitReferences } from "../text/attachments.js";
+import { splitReferences } from "../messages/attachments.js";
 import { findQuote } from "../text/find-quote.js";
 import { wordsFrom } from "../text/shared-words.js";
 import type { ChosenFact, KnownMemory } from "./choose-facts.rule.js";

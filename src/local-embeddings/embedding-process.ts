@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MemoryError } from "../errors.js";
+import { attempt } from "../input/plain-json.js";
 import { resolvePeer } from "../peers.js";
-import { attempt } from "../text/plain-json.js";
 import type { TextKind } from "./local-model.js";
 import type { ModelSource } from "./model-files.js";
 

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { parseInput, revisionNumber, storableText } from "../input/parse-input.js";
 import { listed, requiredScope, type Scope } from "../scope/scope.js";
-import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
-import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
+import { type HistoryEntry, listHistory } from "./audit/changes-api.js";
+import type { ConsentGiven } from "./consent/consent-request.rule.js";
 import {
   approveMemory,
   removeMemory,
@@ -12,7 +13,6 @@ import {
   updateMemory,
 } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
-import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
 import {
   type MemoryDraft,

@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
-import { jsonReader, propertyOf } from "../text/plain-json.js";
+import { jsonReader, propertyOf } from "../input/plain-json.js";
 import { modelWith } from "./limited-model.js";
 import { argumentsText } from "./model-answer.js";
 import { refusesForm } from "./provider-error.js";

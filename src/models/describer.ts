@@ -2,7 +2,7 @@ import type { ContentBlock } from "@langchain/core/messages";
 import { withDeadline } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
-import { type Attachment, sourceOf } from "../text/attachments.js";
+import { type Attachment, sourceOf } from "../messages/attachments.js";
 
 export type Describe = (part: ContentBlock.Multimodal.Standard) => Promise<string>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { propertyOf } from "../text/plain-json.js";
+import { propertyOf } from "../input/plain-json.js";
 import { jsonIn } from "./read-json.js";
 
 interface Fitted<Value = unknown> {

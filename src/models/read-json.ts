@@ -1,5 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import { isDeeper } from "../text/plain-json.js";
+import { isDeeper } from "../input/plain-json.js";
 
 const endOfThoughts = /^[\s\S]*(?:<\/think(?:ing)?>|\[\/THINK\])/i;
 const thoughts = /^\s*(?:<think(?:ing)?>|\[THINK\])/i;

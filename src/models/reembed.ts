@@ -1,9 +1,9 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { callback, parseInput } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
-import { callback, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 

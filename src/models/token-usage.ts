@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
+import { propertyOf } from "../input/plain-json.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
-import { propertyOf } from "../text/plain-json.js";
 import { rawText } from "./model-answer.js";
 
 export interface TokenUsage {

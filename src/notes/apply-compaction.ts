@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
-import { type Claim, completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { type ChangeSet, joinChanges, mergeMemories } from "../memories/apply/change-set.js";
-import { changeOf } from "../memories/changes/memory-change.js";
+import { changeOf } from "../memories/audit/memory-change.js";
 import { type Editing, planRewrite } from "../memories/edit/plan-rewrite.js";
 import { leastTrusted, type MemoryItem, mergeOf } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { lockOwner } from "../scope/scope-predicates.js";
+import { type Claim, completeWork } from "../work/work-table.js";
 import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";

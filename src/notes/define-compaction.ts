@@ -1,11 +1,11 @@
-import { defineWork } from "../jobs/define-work.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
-import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import type { Asking } from "../models/call-structured.js";
 import { retryAfterMs } from "../models/provider-error.js";
 import type { Scope } from "../scope/scope.js";
+import { defineWork } from "../work/define-work.js";
+import type { JobStatus } from "../work/settle-failure.js";
+import { LeaseLost } from "../work/work-table.js";
 import { type Applied, applyCompaction, type Compacting } from "./apply-compaction.js";
 import { askCompaction } from "./ask-compaction.js";
 import { type CompactionDecision, deleteOldest, readDecision } from "./compaction-decision.rule.js";

@@ -1,9 +1,9 @@
 import { MemoryError } from "../errors.js";
-import { defineWork } from "../jobs/define-work.js";
-import { limitThread } from "../jobs/limit-material.js";
-import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
+import { defineWork } from "../work/define-work.js";
+import { limitThread } from "../work/limit-material.js";
+import { LeaseLost } from "../work/work-table.js";
 import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
 import { noteContent } from "./note-text.rule.js";
 import { leavesNotes } from "./notes-options.js";

@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
-import { insertEvent } from "../events/event-log.js";
-import type { OwnerWork } from "../jobs/work-definition.js";
-import { type Claim, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { isActive, memoryJson, readMemories } from "../memories/item/memory-row.js";
+import { insertEvent } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
+import type { OwnerWork } from "../work/work-definition.js";
+import { type Claim, findOwnerWork, type NoWork, skipWork } from "../work/work-table.js";
 import { stays } from "./compaction-decision.rule.js";
 import type { NotesRuntime } from "./load-note.js";
 import { type AppNotes, appNotes } from "./notes-options.js";

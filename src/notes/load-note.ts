@@ -1,21 +1,21 @@
 import sql from "sql-template-tag";
-import { endIdleThread } from "../conversation/end-thread.js";
-import type { TurnMessage } from "../conversation/find-messages.js";
-import { isMaterial } from "../conversation/forgotten-messages.js";
-import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { ThreadWork } from "../jobs/work-definition.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
+import type { Scope } from "../scope/scope.js";
+import { hasWords } from "../text/storable-text.js";
+import { endIdleThread } from "../transcript/end-thread.js";
+import type { TurnMessage } from "../transcript/find-messages.js";
+import { isMaterial } from "../transcript/forgotten-messages.js";
+import type { TaskRuntime } from "../work/jobs-options.js";
+import type { ThreadWork } from "../work/work-definition.js";
 import {
   type Claim,
   deferWork,
   findClaimedThread,
   type NoWork,
   skipWork,
-} from "../jobs/work-table.js";
-import type { WriteConfig } from "../memories/write/write-types.js";
-import type { Connection } from "../postgres/connection.js";
-import type { Runtime } from "../runtime.js";
-import type { Scope } from "../scope/scope.js";
-import { hasWords } from "../text/storable-text.js";
+} from "../work/work-table.js";
 import { type AppNotes, appNotes, type NotesOptions } from "./notes-options.js";
 
 export type NotesRuntime = Runtime<WriteConfig & { readonly notes: NotesOptions }> & TaskRuntime;

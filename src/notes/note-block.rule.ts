@@ -1,5 +1,5 @@
 import { type MemoryItem, shownLine } from "../memories/item/memory.js";
-import { containedLine } from "../text/contained-text.js";
+import { containedLine } from "../screening/contained-text.js";
 import { clipped } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
+import { pageRowsField, parseInput, revisionNumber, storableText } from "../input/parse-input.js";
 import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
@@ -9,9 +9,9 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { isActive, listMemories, memoryJson, readMemories } from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
+import { eraseAppMemories, type Purged } from "../retention/forgetting/erase-app-memories.js";
 import { type AppScope, appScopeField } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { spanOption } from "../text/parse-input.js";
+import { spanOption } from "../input/parse-input.js";
 
 /** As many fit into one compaction call and one prompt. */
 const maxNotes = 100;

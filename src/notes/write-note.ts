@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { TurnMessage } from "../conversation/find-messages.js";
-import { conversationBlock } from "../jobs/limit-material.js";
-import { findOmissions } from "../jobs/omissions.js";
-import type { StepTools } from "../jobs/work-definition.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { element } from "../text/prompt-text.js";
 import { foldPieces } from "../text/text-pieces.js";
+import type { TurnMessage } from "../transcript/find-messages.js";
+import { conversationBlock } from "../work/limit-material.js";
+import { findOmissions } from "../work/omissions.js";
+import type { StepTools } from "../work/work-definition.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
 import { noteText, type ProposedNote } from "./note-text.rule.js";
 

@@ -16,7 +16,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
-import { attempt } from "../text/plain-json.js";
+import { attempt } from "../input/plain-json.js";
 
 const markName = "mnemograph.folder";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
-import { attempt } from "../text/plain-json.js";
+import { attempt } from "../input/plain-json.js";
 
 export const emptyDatabaseName = (engineVersion: string): string =>
   `empty-database-${engineVersion}.tar.br`;

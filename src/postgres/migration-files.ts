@@ -7,7 +7,7 @@ export interface MigrationFile {
 
 // The build replaces this module with one that contains the texts (`scripts/bundle.ts`).
 export function migrationFiles(): MigrationFile[] {
-  return ["../../migrations/", "../conversation/", "../search/"].flatMap((folder) => {
+  return ["../../migrations/", "../transcript/", "../search/"].flatMap((folder) => {
     const directory = new URL(folder, import.meta.url);
     const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
     return files.sort().map((file) => ({

@@ -1,15 +1,11 @@
 import type { BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
-import { findThread } from "../conversation/claim-thread.js";
-import { findThreadMessages, type TurnMessage } from "../conversation/find-messages.js";
-import { givenMessages, messageListSchema, newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
-import { insertEvent } from "../events/event-log.js";
-import { limitMaterial } from "../jobs/limit-material.js";
-import { findOmissions } from "../jobs/omissions.js";
+import { parseInput, smallCount, storableText } from "../input/parse-input.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findMemory } from "../memories/item/memory-row.js";
 import { classified, hashOfMessage, writeMemories } from "../memories/write/write-memories.js";
+import { insertEvent } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import {
@@ -19,8 +15,12 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
-import { parseInput, smallCount, storableText } from "../text/parse-input.js";
 import { foldPieces } from "../text/text-pieces.js";
+import { findThread } from "../transcript/claim-thread.js";
+import { findThreadMessages, type TurnMessage } from "../transcript/find-messages.js";
+import { givenMessages, messageListSchema, newMessages } from "../transcript/record.js";
+import { limitMaterial } from "../work/limit-material.js";
+import { findOmissions } from "../work/omissions.js";
 import {
   type ProcedureSteps,
   type ProceduresRuntime,

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { TurnMessage } from "../conversation/find-messages.js";
-import type { TaskRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/category.rule.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import { requireValid } from "../memories/write/writing-constraints.rule.js";
@@ -9,6 +7,8 @@ import { type Asking, callStructured, type Omissions } from "../models/call-stru
 import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
+import type { TurnMessage } from "../transcript/find-messages.js";
+import type { TaskRuntime } from "../work/jobs-options.js";
 
 /** More is no longer one procedure. */
 const maxSteps = 20;

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
+import { explainIssue, parseInput } from "../input/parse-input.js";
 import { asListed } from "../postgres/isolation.js";
-import { explainIssue, parseInput } from "../text/parse-input.js";
 import { isStorable } from "../text/storable-text.js";
 
 /** The owner of a memory or a thread. At least one of `userId` and `appId` is set. */

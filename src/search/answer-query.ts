@@ -1,6 +1,6 @@
 import { type MemoryItem, unverified, withCaution } from "../memories/item/memory.js";
+import { readsAsInstruction } from "../screening/reads-as-instruction.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
-import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
 import { dayIn, momentIn } from "../text/time-zone.js";
 import { nearStatements } from "./near-statements.rule.js";

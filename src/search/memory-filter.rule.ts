@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { dateOrMoment, parseInput, storableText } from "../input/parse-input.js";
 import { type MemoryTrust, memoryTrusts, trustsFrom } from "../memories/item/memory.js";
 import { metadataFilter } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
-import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
 import { startOfDay, zoneClock } from "../text/time-zone.js";
 
 const optionalText = storableText.nullish();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { parseInput } from "../input/parse-input.js";
 import {
   type CategoryPolicy,
   readableCategories,
@@ -7,7 +8,6 @@ import {
 } from "../memories/item/category.rule.js";
 import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { requiredScope } from "../scope/scope.js";
-import { parseInput } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";

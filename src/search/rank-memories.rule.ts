@@ -1,11 +1,11 @@
 import { dayMs } from "../clock.js";
-import type { ScoreSignal } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
   nearness,
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
+import type { ScoreSignal } from "../transcript/shown-turns.js";
 import { laterFirst } from "./near-statements.rule.js";
 import { nearnessInTime } from "./question-dates.rule.js";
 import type { Question } from "./read-question.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { callback } from "../input/parse-input.js";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
-import { callback } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
 
 /**

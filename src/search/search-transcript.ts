@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { forgottenMessages } from "../conversation/forgotten-messages.js";
+import type { MessageRole } from "../messages/message-text.js";
 import type { Connection } from "../postgres/connection.js";
 import {
   listed,
@@ -17,8 +17,8 @@ import {
   seenOwners,
   withScope,
 } from "../scope/scope-predicates.js";
-import type { MessageRole } from "../text/message-text.js";
 import { timeZoneField } from "../text/time-zone.js";
+import { forgottenMessages } from "../transcript/forgotten-messages.js";
 import { nearnessInTime, rangesOf } from "./question-dates.rule.js";
 import { shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../text/plain-json.js";
+import { isJsonObject, type Json } from "../input/plain-json.js";
 import { searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { maxConditions, suggestion } from "../text/parse-input.js";
-import { isJsonObject, type Json } from "../text/plain-json.js";
+import { maxConditions, suggestion } from "../input/parse-input.js";
+import { isJsonObject, type Json } from "../input/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import { storableJson } from "./storable-json.rule.js";
 

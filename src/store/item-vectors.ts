@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
+import type { Json } from "../input/plain-json.js";
 import { memoryVectors, type VectorRows } from "../models/reembed.js";
-import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
 import { isKept } from "./written-items.js";
 

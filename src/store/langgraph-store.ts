@@ -11,9 +11,9 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { callback, parseInput } from "../input/parse-input.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
-import { callback, parseInput } from "../text/parse-input.js";
 import type { FoundItem } from "./read-items.js";
 import { runBatch, type StoreRuntime } from "./run-batch.js";
 import { type BatchedOperation, parseOperation } from "./store-operation.js";

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { isDeeper, type Json } from "../text/plain-json.js";
+import { isDeeper, type Json } from "../input/plain-json.js";
 import { storableEscapes } from "../text/storable-text.js";
 
 /** Longest value, in characters of JSON. Files of agents have some hundred thousand. */

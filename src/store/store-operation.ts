@@ -7,7 +7,7 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { parseInput, smallCount, storableText } from "../text/parse-input.js";
+import { parseInput, smallCount, storableText } from "../input/parse-input.js";
 import { parseItemFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";

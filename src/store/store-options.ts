@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { storableText } from "../text/parse-input.js";
+import { storableText } from "../input/parse-input.js";
 
 /** Ten years. */
 const maxMinutes = 5_256_000;

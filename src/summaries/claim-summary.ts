@@ -1,16 +1,16 @@
 import sql from "sql-template-tag";
-import { isMaterial } from "../conversation/forgotten-messages.js";
-import { isSummaryUnderWay } from "../conversation/record-messages.js";
-import { eventsInserted } from "../events/event-log.js";
-import { limitMaterial } from "../jobs/limit-material.js";
-import type { Taken } from "../jobs/work-definition.js";
-import { type Claim, completeWork, hasLease } from "../jobs/work-table.js";
+import type { MessageRole } from "../messages/message-text.js";
+import { eventsInserted } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
+import { isMaterial } from "../transcript/forgotten-messages.js";
+import { isSummaryUnderWay } from "../transcript/record-messages.js";
+import { limitMaterial } from "../work/limit-material.js";
+import type { Taken } from "../work/work-definition.js";
+import { type Claim, completeWork, hasLease } from "../work/work-table.js";
 import type { SummaryWindow } from "./summary-window.rule.js";
 
 /** Without system messages: prompts always show them. */

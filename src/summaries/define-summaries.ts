@@ -1,10 +1,10 @@
-import { findThread } from "../conversation/claim-thread.js";
-import { record } from "../conversation/record.js";
-import { defineWork } from "../jobs/define-work.js";
-import type { Taken } from "../jobs/work-definition.js";
-import { type Claim, type SkipReason, skipWork, takeWork } from "../jobs/work-table.js";
 import type { Logger } from "../logger.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
+import { findThread } from "../transcript/claim-thread.js";
+import { record } from "../transcript/record.js";
+import { defineWork } from "../work/define-work.js";
+import type { Taken } from "../work/work-definition.js";
+import { type Claim, type SkipReason, skipWork, takeWork } from "../work/work-table.js";
 import {
   completeSummary,
   failSummary,

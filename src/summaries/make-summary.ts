@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { MemoryError, UnusableOutput } from "../errors.js";
-import { findOmissions } from "../jobs/omissions.js";
-import type { StepTools } from "../jobs/work-definition.js";
 import { callStructured } from "../models/call-structured.js";
-import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
+import { withoutHeadings, withoutMemoryBlocks } from "../screening/contained-text.js";
+import type { Screen } from "../screening/reads-as-instruction.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { block, element, escapeMarkup } from "../text/prompt-text.js";
-import type { Screen } from "../text/reads-as-instruction.js";
 import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { dayIn, momentIn } from "../text/time-zone.js";
+import { findOmissions } from "../work/omissions.js";
+import type { StepTools } from "../work/work-definition.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 

@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { findLastCall } from "../conversation/find-messages.js";
-import type { RecordedThread } from "../conversation/record-messages.js";
 import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
+import { findLastCall } from "../transcript/find-messages.js";
+import type { RecordedThread } from "../transcript/record-messages.js";
 import { type MarkedSummary, markSummary } from "./claim-summary.js";
 import {
   type SummaryOptions,

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
+import { parseInput } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
 import { requiredScope, requiredThread } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
-import { parseInput } from "../text/parse-input.js";
 
 export interface Summary {
   readonly id: number;

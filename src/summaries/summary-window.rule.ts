@@ -1,7 +1,7 @@
-import type { RecordConfig } from "../conversation/record.js";
-import type { JobRuntime, TaskOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
+import type { RecordConfig } from "../transcript/record.js";
+import type { JobRuntime, TaskOptions } from "../work/jobs-options.js";
 
 export const summaryConstants = {
   /** Messages that a summary covers: seven plain turns. Null: all. */

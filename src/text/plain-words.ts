@@ -1,5 +1,5 @@
+import data from "./letters.json" with { type: "json" };
 import { normalForm } from "./normal-value.js";
-import data from "./screening.json" with { type: "json" };
 import { visibleText } from "./storable-text.js";
 
 const unspacedScripts =

@@ -1,5 +1,5 @@
+import { createPauses } from "../pauses.js";
 import { normalForm } from "./normal-value.js";
-import { createPauses } from "./pauses.js";
 import { plainLatin } from "./plain-words.js";
 import { hasWords, headOf } from "./storable-text.js";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { nonBlank } from "../input/parse-input.js";
 import { checks, column, type RowOf } from "../postgres/columns.js";
-import { nonBlank } from "../text/parse-input.js";
 import { type RecordName, records } from "./records.js";
 
 export const exportVersion = 1;

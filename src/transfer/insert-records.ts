@@ -1,8 +1,8 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { markWork } from "../jobs/work-table.js";
 import { names, recordset, fields as selectedFields } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
+import { markWork } from "../work/work-table.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
 import { derivedFields, type ImportTarget } from "./record-type.js";

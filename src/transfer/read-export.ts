@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { isDeeper } from "../text/plain-json.js";
+import { isDeeper } from "../input/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import {
   type ExportLine,

@@ -1,8 +1,8 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { z } from "zod";
-import { toNewMessage } from "../conversation/record.js";
-import { changeEvents, historyEvents } from "../memories/changes/memory-change.js";
-import { consentColumns } from "../memories/guard/consent-statements.js";
+import { nonBlank } from "../input/parse-input.js";
+import { changeEvents, historyEvents } from "../memories/audit/memory-change.js";
+import { consentColumns } from "../memories/consent/consent-statements.js";
 import {
   addedSources,
   countAdded,
@@ -12,6 +12,7 @@ import {
 } from "../memories/item/index-rows.js";
 import { memoryHash } from "../memories/item/memory.js";
 import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
+import { decodeMessage } from "../messages/message-codec.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes, lexemeVector } from "../postgres/lexemes.js";
@@ -19,9 +20,8 @@ import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import { idDigest, isSourceThread, ownerIs, threadIs } from "../scope/scope-predicates.js";
 import { itemTerms } from "../store/indexed-texts.rule.js";
 import { pathOf } from "../store/store-operation.js";
-import { decodeMessage } from "../text/message-codec.js";
-import { nonBlank } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
+import { toNewMessage } from "../transcript/record.js";
 import { derived, type ImportTarget, type RecordType } from "./record-type.js";
 
 /** A line's app; null without one. */

@@ -1,11 +1,11 @@
 import { MemoryError } from "../errors.js";
 import { isApproved } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
+import { withReferences } from "../messages/attachments.js";
+import { decodeMessage, encodeMessage } from "../messages/message-codec.js";
+import type { Screen } from "../screening/reads-as-instruction.js";
+import { type Redactor, redactFields } from "../screening/redactor.js";
 import { withoutInstructions } from "../summaries/make-summary.js";
-import { withReferences } from "../text/attachments.js";
-import { decodeMessage, encodeMessage } from "../text/message-codec.js";
-import type { Screen } from "../text/reads-as-instruction.js";
-import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";

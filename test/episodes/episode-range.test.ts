@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TurnRange } from "../../src/conversation/find-messages.js";
 import {
   type EpisodeRule,
   episodeRange,
   episodeRule,
 } from "../../src/episodes/episode-text.rule.js";
 import { resolveConfig } from "../../src/options.js";
+import type { TurnRange } from "../../src/transcript/find-messages.js";
 
 const rule: EpisodeRule = { everyTurns: 20, keepTurns: 10 };
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { erasureReceipt, receiptProblems } from "../../src/forgetting/receipt.rule.js";
+import { erasureReceipt, receiptProblems } from "../../src/retention/forgetting/receipt.rule.js";
 import { hasChromium } from "../support/chromium.js";
 import { openInspected } from "../support/inspected.js";
 import { useInspectedPage } from "./inspected-page.js";

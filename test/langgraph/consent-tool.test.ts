@@ -3,8 +3,8 @@ import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { consentTool, type Memory, withMemory } from "../../src/index.js";
+import type { InjectAs } from "../../src/prompt/turn-messages.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { delegates, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

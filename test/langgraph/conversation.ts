@@ -10,13 +10,13 @@ import {
   type StreamMode,
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
-import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import {
   type Memory,
   type MemoryDraft,
   type WithMemoryOptions,
   withMemory,
 } from "../../src/index.js";
+import { memoryPreface } from "../../src/messages/recalled-mark.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 

@@ -1,13 +1,13 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
+import { modelView, type Recalled, rememberNode } from "../../src/index.js";
+import { decodeMessage, encodeMessage } from "../../src/messages/message-codec.js";
 import {
   asRecalled,
   isRecalled,
   memoryBlockId,
   saidMessage,
-} from "../../src/conversation/recalled-mark.js";
-import { modelView, type Recalled, rememberNode } from "../../src/index.js";
-import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
+} from "../../src/messages/recalled-mark.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,

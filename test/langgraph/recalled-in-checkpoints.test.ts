@@ -16,8 +16,8 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Memory, withMemory } from "../../src/index.js";
+import type { InjectAs } from "../../src/prompt/turn-messages.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,

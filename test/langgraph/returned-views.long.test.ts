@@ -7,7 +7,6 @@ import {
 } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import {
   type Memory,
   memoryAnnotation,
@@ -15,8 +14,9 @@ import {
   recallNode,
   rememberNode,
 } from "../../src/index.js";
+import { memoryPreface } from "../../src/messages/recalled-mark.js";
+import type { InjectAs } from "../../src/prompt/turn-messages.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
-import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,

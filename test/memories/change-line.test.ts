@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changeLine } from "../../src/memories/changes/memory-change.js";
+import { changeLine } from "../../src/memories/audit/memory-change.js";
 import { forAll } from "../support/for-all.js";
 
 const merged = (text: string, key: string | null = null) =>

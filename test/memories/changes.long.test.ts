@@ -1,10 +1,10 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock } from "../../src/turns/memory-block.js";
-import { shownBy } from "../../src/turns/shown-by.js";
+import { memoryPreface } from "../../src/messages/recalled-mark.js";
+import { memoryBlock } from "../../src/prompt/memory-block.js";
+import { shownBy } from "../../src/prompt/shown-by.js";
 import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { runLifecycle } from "../support/run-lifecycle.js";

@@ -84,7 +84,7 @@ describe("metadata", () => {
       },
     });
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
-    const { memoryBlock } = await import("../../src/turns/memory-block.js");
+    const { memoryBlock } = await import("../../src/prompt/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
     expect(memoryBlock(recalled)).not.toContain("XYZZY");
     expect(

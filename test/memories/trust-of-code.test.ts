@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { memoryBlock } from "../../src/turns/memory-block.js";
+import { memoryBlock } from "../../src/prompt/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { openThread } from "../support/thread-facts.js";
 

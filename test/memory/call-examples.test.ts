@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Every sensitive field waits for an answer. */
 const config = { consent: { ask: "queue" } } as const;
 
-/** Queues of pg-boss need a server: `test/jobs` has what they do. */
+/** Queues of pg-boss need a server: `test/work` has what they do. */
 const needsQueues = "work";
 
 /** Prints later, or what there is none of. */

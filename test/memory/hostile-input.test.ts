@@ -4,11 +4,11 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { withDeadline } from "../../src/deadline.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
-import type { Within } from "../../src/jobs/define-work.js";
-import { createRunner } from "../../src/jobs/runner.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import type { Within } from "../../src/work/define-work.js";
+import { createRunner } from "../../src/work/runner.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

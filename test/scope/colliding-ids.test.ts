@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
-import { recordMessages } from "../../src/conversation/record-messages.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { lockOwner } from "../../src/scope/scope-predicates.js";
+import { recordMessages } from "../../src/transcript/record-messages.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

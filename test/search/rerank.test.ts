@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { MemoryDraft, Reranker } from "../../src/index.js";
-import { memoryBlock } from "../../src/turns/memory-block.js";
+import { memoryBlock } from "../../src/prompt/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts, openThread } from "../support/thread-facts.js";
 

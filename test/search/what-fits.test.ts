@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Memory, memoryQueryTool } from "../../src/index.js";
-import { memoryBlock } from "../../src/turns/memory-block.js";
+import { memoryBlock } from "../../src/prompt/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts, openThread } from "../support/thread-facts.js";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { createScreen } from "../../src/screening/reads-as-instruction.js";
 import { summaryText as screened } from "../../src/summaries/make-summary.js";
-import { createScreen } from "../../src/text/reads-as-instruction.js";
 
 const screen = createScreen(undefined, () => {});
 const summaryText = async (text: string, maxCharacters: number) =>

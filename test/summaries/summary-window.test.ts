@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { MessageRole } from "../../src/messages/message-text.js";
 import { summaryWindow } from "../../src/summaries/summary-window.rule.js";
-import type { MessageRole } from "../../src/text/message-text.js";
 
 const role = fc.constantFrom<MessageRole>("user", "assistant", "tool", "system", "other");
 const roles = fc.array(role, { minLength: 1, maxLength: 60, size: "max" });

@@ -1,7 +1,7 @@
 import type { Memory } from "../../src/memory.js";
+import { shownBy } from "../../src/prompt/shown-by.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { promptBlocks } from "../../src/testing/offline/read-prompt.js";
-import { shownBy } from "../../src/turns/shown-by.js";
 
 export const ana = { userId: "ana" } as const;
 /** Whose words are hostile. */

@@ -1,5 +1,5 @@
 import type { Memory } from "../../src/memory.js";
-import { shownBy } from "../../src/turns/shown-by.js";
+import { shownBy } from "../../src/prompt/shown-by.js";
 import type { TestDatabase } from "./test-database.js";
 
 /** Who asked about nuts, once in all conversations. */

@@ -1,4 +1,4 @@
-import type { PairVerdict } from "../../src/consolidation/pair-votes.rule.js";
+import type { PairVerdict } from "../../src/reflection/consolidation/pair-votes.rule.js";
 import type { ScriptedReply } from "../../src/testing/index.js";
 import { taskModel } from "./task-model.js";
 

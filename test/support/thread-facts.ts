@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import type { WorkKind } from "../../src/jobs/work-kinds.rule.js";
 import type { MemoryKind } from "../../src/memories/item/memory.js";
 import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
+import type { WorkKind } from "../../src/work/work-kinds.rule.js";
 import type { TestDatabase } from "./test-database.js";
 import type { TestOptions } from "./test-memory.js";
 

@@ -1,6 +1,6 @@
-import type { WorkKind } from "../../src/jobs/work-kinds.rule.js";
 import type { Memory } from "../../src/memory.js";
 import type { ScriptedReply } from "../../src/testing/index.js";
+import type { WorkKind } from "../../src/work/work-kinds.rule.js";
 import { addNotes } from "../notes/note-facts.js";
 import { type AppAddress, appOf, decided, noted, say, talkAndEnd } from "../notes/note-model.js";
 import { consolidateNow } from "./consolidate-now.js";

@@ -1,10 +1,10 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
 import { compressTurns } from "../../src/episodes/make-episode.js";
 import { extractFacts } from "../../src/facts/extract-facts.js";
 import { writeProcedure } from "../../src/procedures/write-procedure.js";
+import { judgePairs, type ShownPair } from "../../src/reflection/consolidation/judge-pairs.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 
 const asking = { model: new OfflineChatModel(), timeoutMs: 1_000 };

@@ -1,16 +1,20 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { saidMessage } from "../../src/conversation/recalled-mark.js";
+import { isDeeper } from "../../src/input/plain-json.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
+import { saidMessage } from "../../src/messages/recalled-mark.js";
+import {
+  contained,
+  withoutHeadings,
+  withoutMemoryBlocks,
+} from "../../src/screening/contained-text.js";
+import { createScreen, readsAsInstruction } from "../../src/screening/reads-as-instruction.js";
+import { redactSecrets } from "../../src/screening/redact-secrets.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
-import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
 import { figuresOf } from "../../src/text/figures.js";
 import { findQuote, findSaid } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
-import { isDeeper } from "../../src/text/plain-json.js";
 import { ownWords } from "../../src/text/quoted-text.js";
-import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
-import { redactSecrets } from "../../src/text/redact-secrets.js";
 import { visibleText } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { growthOf, processorMs } from "../support/timing.js";

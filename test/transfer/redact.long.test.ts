@@ -1,8 +1,8 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../../src/screening/redactor.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import { createRedactor } from "../../src/text/redactor.js";
 import { anyJson } from "../support/any-json.js";
 import { asText, linesOf } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";

@@ -1,14 +1,14 @@
 import sql from "sql-template-tag";
+import type { Database } from "../../postgres/database.js";
+import { asTenant } from "../../postgres/isolation.js";
+import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 import {
   claimThread,
   findThread,
   findThreadsElsewhere,
   nameCheckpoints,
   type OwnedThread,
-} from "../../conversation/claim-thread.js";
-import type { Database } from "../../postgres/database.js";
-import { asTenant } from "../../postgres/isolation.js";
-import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
+} from "../../transcript/claim-thread.js";
 
 export interface CheckpointPlace extends Asked {
   /** The thread id in `PostgresSaver`'s tables. */

@@ -6,6 +6,7 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
+import { opensTurn } from "../../messages/inserted-message.js";
 import {
   isBlockText,
   isMemoryMessage,
@@ -13,8 +14,7 @@ import {
   isRecalled,
   lastOfPlaceholder,
   placeholderMessage,
-} from "../../conversation/recalled-mark.js";
-import { opensTurn } from "../../text/inserted-message.js";
+} from "../../messages/recalled-mark.js";
 
 /** What an agent sees instead of the graph's messages. */
 export type ShownView = ReturnType<typeof shownView>;

@@ -1,6 +1,6 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { z } from "zod";
-import { parseJson } from "../../text/plain-json.js";
+import { parseJson } from "../../input/plain-json.js";
 
 const decision = z.strictObject({
   id: z.string().describe("The proposal's id."),

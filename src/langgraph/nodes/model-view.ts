@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { answeredCalls } from "../../conversation/answered-calls.js";
-import { parseInput } from "../../text/parse-input.js";
-import type { Recalled } from "../../turns/recalled.js";
-import { type InjectAs, injectAsSchema, turnMessages } from "../../turns/turn-messages.js";
+import { parseInput } from "../../input/parse-input.js";
+import { answeredCalls } from "../../messages/answered-calls.js";
+import type { Recalled } from "../../prompt/recalled.js";
+import { type InjectAs, injectAsSchema, turnMessages } from "../../prompt/turn-messages.js";
 import { fromState } from "../run/state-fields.js";
 
 /**

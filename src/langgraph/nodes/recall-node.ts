@@ -3,11 +3,11 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { internalApi } from "../../internal-api.js";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { messageText } from "../../text/message-text.js";
-import { maxMessageIds, type RecallInput } from "../../turns/recall-request.js";
-import type { Recalled } from "../../turns/recalled.js";
-import { shownCounts } from "../../turns/turn-messages.js";
+import { isOthersSummary, opensTurn } from "../../messages/inserted-message.js";
+import { messageText } from "../../messages/message-text.js";
+import { maxMessageIds, type RecallInput } from "../../prompt/recall-request.js";
+import type { Recalled } from "../../prompt/recalled.js";
+import { shownCounts } from "../../prompt/turn-messages.js";
 import {
   checkOptions,
   continueOnError,

@@ -1,13 +1,13 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { wordsOf } from "../../conversation/message-words.js";
-import { withStorableId } from "../../conversation/record.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import type { Recalled } from "../../turns/recalled.js";
-import { shownBy } from "../../turns/shown-by.js";
-import { saidInState } from "../../turns/turn-messages.js";
+import { isOthersSummary, opensTurn } from "../../messages/inserted-message.js";
+import type { Recalled } from "../../prompt/recalled.js";
+import { shownBy } from "../../prompt/shown-by.js";
+import { saidInState } from "../../prompt/turn-messages.js";
+import { wordsOf } from "../../transcript/message-words.js";
+import { withStorableId } from "../../transcript/record.js";
 import {
   checkOptions,
   continueOnError,

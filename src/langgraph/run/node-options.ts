@@ -1,13 +1,13 @@
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { parseInput } from "../../input/parse-input.js";
 import { internalApi, isMemory } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
+import { type InjectAs, injectAsSchema } from "../../prompt/turn-messages.js";
 import { minTrustField } from "../../search/memory-filter.rule.js";
 import type { MemoryQuery } from "../../search/query-memories.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
-import { parseInput } from "../../text/parse-input.js";
-import { type InjectAs, injectAsSchema } from "../../turns/turn-messages.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 

@@ -1,11 +1,11 @@
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { parseInput } from "../../input/parse-input.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { parseScope, parseThreadId, type Scope, type ThreadAddress } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
-import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
 import { timeZoneField } from "../../text/time-zone.js";
 

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { type EventNode, type EventStep, eventNode } from "../../events/event-log.js";
-import type { Recalled } from "../../turns/recalled.js";
+import { type EventNode, type EventStep, eventNode } from "../../observability/events/event-log.js";
+import type { Recalled } from "../../prompt/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
 /**

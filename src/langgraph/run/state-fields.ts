@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import { type Recalled, shownIn, withMessages } from "../../turns/recalled.js";
+import { type Recalled, shownIn, withMessages } from "../../prompt/recalled.js";
 
 export const memoryKey = "mnemograph";
 

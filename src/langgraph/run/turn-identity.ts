@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../../memory.js";
+import { opensTurn } from "../../messages/inserted-message.js";
 import { delegatedMark } from "../../scope/scope.js";
-import { opensTurn } from "../../text/inserted-message.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { consentLine, minIdCharacters } from "../../consents/consent-lines.rule.js";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
-import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
+import type { ConsentRequest } from "../../memories/consent/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope, ThreadAddress } from "../../scope/scope.js";
 import { normalForm } from "../../text/normal-value.js";

@@ -1,10 +1,10 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import type { MemoryEvent } from "../../events/event-log.js";
 import { internalApi } from "../../internal-api.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
 import type { Memory } from "../../memory.js";
+import type { MemoryEvent } from "../../observability/events/event-log.js";
 import { scopeField } from "../../scope/scope.js";
 import { answerForms } from "../../search/answer-query.js";
 import { memoryFilterSchema, minTrustField } from "../../search/memory-filter.rule.js";

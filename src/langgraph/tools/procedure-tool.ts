@@ -1,7 +1,7 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
-import { isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
+import { isRecalled } from "../../messages/recalled-mark.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import {

@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { memoryEnd } from "../../conversation/recalled-mark.js";
-import { withFields } from "../../text/message-text.js";
-import { isJsonObject } from "../../text/plain-json.js";
+import { isJsonObject } from "../../input/plain-json.js";
+import { withFields } from "../../messages/message-text.js";
+import { memoryEnd } from "../../messages/recalled-mark.js";
 
 /** All calls of chat models go through these; older versions lack the last. */
 const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];

@@ -3,10 +3,10 @@ import { type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/m
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
-import { encodeMessage } from "../../text/message-codec.js";
-import { withAdvice } from "../../turns/explain-refusal.js";
+import { encodeMessage } from "../../messages/message-codec.js";
+import { isMemoryBlock, isRecalled } from "../../messages/recalled-mark.js";
+import { withAdvice } from "../../prompt/explain-refusal.js";
 import {
   forgetfulSaver,
   restoreRecalled,

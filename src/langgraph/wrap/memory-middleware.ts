@@ -9,15 +9,15 @@ import {
   StateSchema,
 } from "@langchain/langgraph";
 import { z } from "zod";
-import { isRepair } from "../../conversation/answered-calls.js";
-import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
+import { isRepair } from "../../messages/answered-calls.js";
+import { contentParts } from "../../messages/message-text.js";
+import { isMemoryBlock } from "../../messages/recalled-mark.js";
+import { withAdvice } from "../../prompt/explain-refusal.js";
+import type { Recalled } from "../../prompt/recalled.js";
+import type { InjectAs } from "../../prompt/turn-messages.js";
 import type { RecallMode } from "../../search/retrieval-options.js";
-import { contentParts } from "../../text/message-text.js";
-import { withAdvice } from "../../turns/explain-refusal.js";
-import type { Recalled } from "../../turns/recalled.js";
-import type { InjectAs } from "../../turns/turn-messages.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { otherTokens } from "../../text/attachments.js";
+import { otherTokens } from "../../messages/attachments.js";
+import { textOfParts, withFields } from "../../messages/message-text.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
-import { textOfParts, withFields } from "../../text/message-text.js";
 
 /**
  * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
-import { type EventOp, eventNode } from "../../events/event-log.js";
-import { markInsights, markWork } from "../../jobs/work-table.js";
+import { type EventOp, eventNode } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
-import type { MemoryChange } from "../changes/memory-change.js";
-import { applyConsentPlan } from "../guard/consent-statements.js";
+import { markInsights, markWork } from "../../work/work-table.js";
+import type { MemoryChange } from "../audit/memory-change.js";
+import { applyConsentPlan } from "../consent/consent-statements.js";
 import type { Changer, ChangeSet } from "./change-set.js";
 import { insertMemories, rewriteMemory } from "./memory-content.js";
 import {

@@ -1,10 +1,10 @@
-import type { EventPlace, EventStep } from "../../events/event-log.js";
-import type { InsightsDue } from "../../jobs/work-table.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { EventPlace, EventStep } from "../../observability/events/event-log.js";
 import { type RowOf, without } from "../../postgres/columns.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
-import { changeOf, type HistoryEvent, type MemoryChange } from "../changes/memory-change.js";
-import type { ConsentPlan } from "../guard/consent-statements.js";
+import type { InsightsDue } from "../../work/work-table.js";
+import { changeOf, type HistoryEvent, type MemoryChange } from "../audit/memory-change.js";
+import type { ConsentPlan } from "../consent/consent-statements.js";
 import type {
   MemoryItem,
   MemoryKind,

@@ -3,7 +3,7 @@ import { hasVectors } from "../../models/embedding-space.js";
 import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import { wordlessLine } from "../changes/memory-change.js";
+import { wordlessLine } from "../audit/memory-change.js";
 import { addedSources, changedSources } from "../item/index-rows.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import {

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
+import { redactFields } from "../../screening/redactor.js";
 import { findQuote } from "../../text/find-quote.js";
-import { redactFields } from "../../text/redactor.js";
 import { sharedWords } from "../../text/shared-words.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { hideMemories, joinChanges } from "../apply/change-set.js";
-import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
-import { changeOf } from "../changes/memory-change.js";
+import { type HistoryEntry, listHistory } from "../audit/changes-api.js";
+import { changeOf } from "../audit/memory-change.js";
 import {
   leastTrusted,
   type MemoryItem,

@@ -1,21 +1,21 @@
 import sql from "sql-template-tag";
 import { isoDay } from "../../clock.js";
 import { MemoryError } from "../../errors.js";
-import type { EventStep } from "../../events/event-log.js";
 import type { Embedded } from "../../models/embedder.js";
+import type { EventStep } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import { brokenConstraint } from "../../postgres/database-error.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
 import { applyChanges } from "../apply/apply-changes.js";
-import { changeOf, type MemoryChange } from "../changes/memory-change.js";
-import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
+import { changeOf, type MemoryChange } from "../audit/memory-change.js";
+import { type ConsentPolicy, consentRule } from "../consent/consent-policy.rule.js";
 import {
   type ConsentDecided,
   type ConsentGiven,
   consentChange,
-} from "../guard/consent-request.rule.js";
+} from "../consent/consent-request.rule.js";
 import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/hide-memories.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { suggestion } from "../../input/parse-input.js";
 import { normalForm } from "../../text/normal-value.js";
-import { suggestion } from "../../text/parse-input.js";
 import { headOf } from "../../text/storable-text.js";
 import type { MemoryKind } from "./memory.js";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { dateOrMoment, nameText, nonBlank, storableText } from "../../input/parse-input.js";
 import { type Column, column, only, orNull, type RowOf, without } from "../../postgres/columns.js";
-import { dateOrMoment, nameText, nonBlank, storableText } from "../../text/parse-input.js";
 import { searchText } from "../../text/search-text.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { maxConditions } from "../../text/parse-input.js";
-import { isDeeper } from "../../text/plain-json.js";
+import { maxConditions } from "../../input/parse-input.js";
+import { isDeeper } from "../../input/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
 /** Plain JSON that your program stores with a memory: `{ customer: 42 }`. No model sees it. */

@@ -1,5 +1,6 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
+import { pageRowsField, storableText } from "../../input/parse-input.js";
 import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection, QueryOptions } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
@@ -12,7 +13,6 @@ import {
   seenOwners,
   uuidOf,
 } from "../../scope/scope-predicates.js";
-import { pageRowsField, storableText } from "../../text/parse-input.js";
 import {
   type MemoryItem,
   type MemoryLifecycle,

@@ -1,5 +1,5 @@
 import type { Scope } from "../../scope/scope.js";
-import { containedLine } from "../../text/contained-text.js";
+import { containedLine } from "../../screening/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
 import { boundedMetadata, type MemoryMetadata } from "./memory-metadata.rule.js";
 

@@ -1,8 +1,8 @@
-import { commonOrigin, sharedValue } from "../../conversation/find-messages.js";
-import type { EventPlace } from "../../events/event-log.js";
+import type { EventPlace } from "../../observability/events/event-log.js";
+import { commonOrigin, sharedValue } from "../../transcript/find-messages.js";
 import { type ChangeSet, joinChanges, type NewMemory } from "../apply/change-set.js";
-import { consentRule } from "../guard/consent-policy.rule.js";
-import { consentChange, type EarlierRequest } from "../guard/consent-request.rule.js";
+import { consentRule } from "../consent/consent-policy.rule.js";
+import { consentChange, type EarlierRequest } from "../consent/consent-request.rule.js";
 import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";

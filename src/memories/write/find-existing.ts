@@ -5,7 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isId } from "../../scope/scope-predicates.js";
-import type { EarlierRequest } from "../guard/consent-request.rule.js";
+import type { EarlierRequest } from "../consent/consent-request.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";

@@ -5,15 +5,15 @@ import {
   type ConsentRule,
   insightConfidence,
   neededSignals,
-} from "../guard/consent-policy.rule.js";
+} from "../consent/consent-policy.rule.js";
 import {
   type ConsentDecided,
   type ConsentGiven,
   type ConsentSignal,
   type EarlierRequest,
   independentSignals,
-} from "../guard/consent-request.rule.js";
-import type { ConsentPlan, SettledConsent } from "../guard/consent-statements.js";
+} from "../consent/consent-request.rule.js";
+import type { ConsentPlan, SettledConsent } from "../consent/consent-statements.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import type { FoundStatement } from "./find-existing.js";

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import type { EventPlace } from "../../events/event-log.js";
+import type { EventPlace } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { lockOwner, uuidOf } from "../../scope/scope-predicates.js";
@@ -11,8 +11,8 @@ import {
   hideMemories,
   joinChanges,
 } from "../apply/change-set.js";
-import { consentChange } from "../guard/consent-request.rule.js";
-import { findWaitingConsents } from "../guard/consent-statements.js";
+import { consentChange } from "../consent/consent-request.rule.js";
+import { findWaitingConsents } from "../consent/consent-statements.js";
 import type { MemoryItem } from "../item/memory.js";
 import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 

@@ -11,7 +11,7 @@ import {
   type Sighting,
   sightingOf,
 } from "../apply/change-set.js";
-import { changeOf, type MemoryChange } from "../changes/memory-change.js";
+import { changeOf, type MemoryChange } from "../audit/memory-change.js";
 import { type MemoryItem, type MemoryVersion, mergeOf } from "../item/memory.js";
 import { contentOf, learnedFrom, setFields, versionNames } from "../item/memory-fields.js";
 import { boundedMetadata } from "../item/memory-metadata.rule.js";

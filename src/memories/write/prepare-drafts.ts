@@ -1,15 +1,15 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { parseInput, smallCount, storableText } from "../../input/parse-input.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
-import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
-import { type Redactor, redactFields } from "../../text/redactor.js";
+import { type Redactor, redactFields } from "../../screening/redactor.js";
 import { shareOfCounts } from "../../text/shared-words.js";
 import { visibleText } from "../../text/storable-text.js";
-import type { PersonalField } from "../guard/consent-policy.rule.js";
+import type { PersonalField } from "../consent/consent-policy.rule.js";
 import {
   type CategoryPolicy,
   categoryOfKind,

@@ -1,15 +1,15 @@
 import sql from "sql-template-tag";
 import { MemoryError } from "../../errors.js";
-import type { MemoryEvent } from "../../events/event-log.js";
 import type { Logger } from "../../logger.js";
+import type { MemoryEvent } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { contentHash } from "../../text/normal-value.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { type ChangeSet, joinChanges } from "../apply/change-set.js";
-import { consentRule } from "../guard/consent-policy.rule.js";
-import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
+import { consentRule } from "../consent/consent-policy.rule.js";
+import { findStandingConsents, type NewConsent } from "../consent/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import type { MemoriesSettings } from "../item/memory-options.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";

@@ -1,10 +1,10 @@
-import type { EventStep } from "../../events/event-log.js";
-import type { InsightsDue } from "../../jobs/work-table.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { EventStep } from "../../observability/events/event-log.js";
 import type { Runtime } from "../../runtime.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
-import type { ConsentGiven } from "../guard/consent-request.rule.js";
+import type { InsightsDue } from "../../work/work-table.js";
+import type { ConsentPolicy } from "../consent/consent-policy.rule.js";
+import type { ConsentGiven } from "../consent/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoriesSettings } from "../item/memory-options.js";
 import type { WritingProblem } from "./writing-constraints.rule.js";

@@ -1,6 +1,6 @@
 import { MemoryError, UnusableOutput } from "../../errors.js";
+import type { Screen } from "../../screening/reads-as-instruction.js";
 import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
-import type { Screen } from "../../text/reads-as-instruction.js";
 import { hasWords, headAtWord, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
 import { type MemoryWords, memoryWords, screenedNames } from "../item/memory-fields.js";

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { spentToday } from "../../observability/usage/usage-statements.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { OwnerRef } from "../../scope/scope.js";
+import type { OwnerWork } from "../../work/work-definition.js";
+import {
+  type Claim,
+  deferWork,
+  findOwnerWork,
+  type NoWork,
+  skipWork,
+} from "../../work/work-table.js";
+import { refsOf, type StoredPair } from "./choose-pairs.rule.js";
+import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { findPairs, findStored } from "./find-pairs.js";
+import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
+
+export interface VotedPair extends StoredPair {
+  readonly votes: readonly PairVote[];
+}
+
+export interface ConsolidationWork extends OwnerWork {
+  readonly ownerRef: OwnerRef;
+  readonly pairs: readonly VotedPair[];
+  readonly more: boolean;
+  readonly budgetTokens: number;
+}
+
+/**
+ * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without
+ * similar memories, deferred over the day's budget.
+ */
+export async function loadConsolidation(
+  deps: ConsolidationRuntime,
+  claim: Claim,
+): Promise<ConsolidationWork | NoWork> {
+  const { db } = deps;
+  const { ref: ownerRef } = claim;
+  const found = await findOwnerWork(db, claim);
+  if (!found) return "lost";
+  const { scope, progress } = found;
+  const tenant = { tenantId: scope.tenantId ?? "" };
+  const spent = await spentToday(db, { scope: tenant, kind: "consolidation" });
+  const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
+  if (budgetTokens <= 0) {
+    const until = spent.endsAt.toISOString();
+    deps.logger.debug(`Work "consolidation" waits for tokens until ${until}`, {
+      step: "consolidation",
+    });
+    return deferWork(db, claim, spent.endsAt);
+  }
+  // An interrupted run goes on with its pairs and votes.
+  const { data: resumed } = progressSchema.safeParse(progress);
+  const { pairs, more, doneUntil } = resumed
+    ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed.pairs) }
+    : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
+  if (pairs.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
+  const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
+  return { pairs: voted, more, doneUntil, scope, ownerRef, budgetTokens };
+}
+
+const sideSchema = z.object({ ref: z.number(), revision: z.number() });
+
+const progressSchema = z.object({
+  doneUntil: z.number(),
+  more: z.boolean(),
+  pairs: z.array(
+    z.object({
+      first: sideSchema,
+      second: sideSchema,
+      similarity: z.number(),
+      votes: z.array(z.object({ verdict: z.enum(pairVerdicts), reason: z.string() })),
+    }),
+  ),
+});
+
+type ConsolidationProgress = z.output<typeof progressSchema>;
+
+export const progressOf = (work: ConsolidationWork, pairs: readonly VotedPair[]): object =>
+  // Ids and votes alone: the memories are read again.
+  progressSchema.parse({ ...work, pairs });
+
+/** The pairs whose memories are as they were. */
+async function findUnchanged(
+  db: Connection,
+  ownerRef: OwnerRef,
+  pairs: ConsolidationProgress["pairs"],
+): Promise<VotedPair[]> {
+  const stored = await findStored(db, ownerRef, refsOf(pairs));
+  const unchanged: VotedPair[] = [];
+  for (const pair of pairs) {
+    const [first, second] = [stored.get(pair.first.ref), stored.get(pair.second.ref)];
+    if (first?.revision === pair.first.revision && second?.revision === pair.second.revision)
+      unchanged.push({ ...pair, first, second });
+  }
+  return unchanged;
+}

@@ -1,0 +1,123 @@
+import sql from "sql-template-tag";
+import { tally } from "../../logger.js";
+import { applyChanges } from "../../memories/apply/apply-changes.js";
+import type { ChangeSet } from "../../memories/apply/change-set.js";
+import { expireMemories } from "../../memories/write/hide-memories.js";
+import type { Connection } from "../../postgres/connection.js";
+import { type LockedOwner, lockOwner } from "../../scope/scope-predicates.js";
+import type { Taken } from "../../work/work-definition.js";
+import { completeWork } from "../../work/work-table.js";
+import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
+import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
+import { findStored } from "./find-pairs.js";
+import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import { findLinked, keepCompared } from "./pair-statements.js";
+import { verdictOf } from "./pair-votes.rule.js";
+import { planPairs } from "./plan-pairs.js";
+import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
+
+export interface Consolidated {
+  judged: readonly VotedPair[];
+  tokens: number;
+  calls: number;
+  settled: readonly SettledPair[];
+}
+
+/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
+export async function saveConsolidation(
+  deps: ConsolidationRuntime,
+  { claim, work, judged: pairs }: Taken<ConsolidationWork, Consolidated>,
+): Promise<SettledPair[]> {
+  const { scope, ownerRef } = work;
+  const settled = await deps.db.transaction(async (tx) => {
+    const owner = await lockOwner(tx, scope);
+    await expireMemories(tx, { ownerRef, scope }, deps.config.lifecycle);
+
+    // Decide the effects, and apply them.
+    const settled = await decideEffects(tx, deps, work, { pairs, owner });
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
+    await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
+
+    // Changed pairs are compared again.
+    const isChanged = ({ effect }: SettledPair) =>
+      effect.action === "none" && effect.why === "changed";
+    const compared = settled.filter((pair) => !isChanged(pair));
+    await keepCompared(tx, ownerRef, compared);
+
+    // Complete the task; left pairs are for another run.
+    const more = work.more || pairs.length < work.pairs.length;
+    const doneUntil = await revisionDone(tx, { ...work, more }, owner.revision);
+    await completeWork(tx, claim, { doneUntil });
+    return settled;
+  });
+  logSettled(deps, settled);
+  return settled;
+}
+
+/**
+ * Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed
+ * memories.
+ */
+async function decideEffects(
+  tx: Connection,
+  { config }: ConsolidationRuntime,
+  { ownerRef }: ConsolidationWork,
+  { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
+): Promise<SettledPair[]> {
+  const stored = await findStored(tx, ownerRef, refsOf(pairs));
+  const linked = await findLinked(tx, pairs);
+  const judged = pairs.map((pair, at) => {
+    return { ...pair, vote: verdictOf(pair.votes), linked: linked[at] === true };
+  });
+  const isUnchanged = ({ ref, revision }: StoredMemory) => stored.get(ref)?.revision === revision;
+  const unchanged = judged.filter(({ first, second }) => isUnchanged(first) && isUnchanged(second));
+  const effects = settlePairs(unchanged, { ...config, ...owner });
+  return judged.map((pair): SettledPair => {
+    const effect = effects[unchanged.indexOf(pair)] ?? { action: "none", why: "changed" };
+    return { ...pair, effect };
+  });
+}
+
+/**
+ * The owner's revision, if only this run changed it. With pairs for another day, the owner counts
+ * as changed.
+ */
+async function revisionDone(
+  tx: Connection,
+  { ownerRef, doneUntil, more }: ConsolidationWork,
+  before: number,
+): Promise<number> {
+  if (more) return -1;
+  if (before > doneUntil) return doneUntil;
+  const statement = sql`select revision from ${tx.schema}.owner where id = ${ownerRef}`;
+  const [row] = await tx.query<{ revision: string }>(statement);
+  return Number(row?.revision ?? doneUntil);
+}
+
+function settledEvent({
+  first,
+  effect,
+  vote,
+  similarity,
+}: SettledPair): ChangeSet["events"][number] {
+  const { id: memoryId, category } = first;
+  const about = { memoryId, category, similarity };
+  const event = { step: "consolidation", op: "classify", ...about } as const;
+  const isRefused = effect.action === "none" && effect.why !== null;
+  return isRefused
+    ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }
+    : { ...event, status: "ok", detail: vote.verdict };
+}
+
+function logSettled(
+  { logger }: Pick<ConsolidationRuntime, "logger">,
+  settled: readonly SettledPair[],
+): void {
+  const { outcomes, inWords } = tally(settled.map(({ effect }) => effect.action));
+  const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
+  logger.info(`${settled.length} pairs of memories were compared: ${inWords}`, {
+    step: "consolidation",
+    outcomes,
+    memoryIds,
+  });
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { dayMs } from "../../clock.js";
+import { spanOption } from "../../input/parse-input.js";
+
+export const lifecycleOptionsSchema = z.strictObject({
+  /**
+   * A memory unused for this long may be forgotten. Raise it for rare users.
+   * @default 5_184_000_000, 60 days
+   */
+  unusedAfterMs: spanOption.min(1).default(60 * dayMs),
+  /**
+   * Only memories below this importance (1 to 5; unrated ones have 3) are forgotten by age. Raise
+   * it when minor facts crowd out others.
+   * @default 3
+   */
+  importanceBelow: z.number().min(1).max(6).default(3),
+  /**
+   * How long a removed memory can be restored. Lower it to delete data sooner.
+   * @default 2_592_000_000, 30 days
+   */
+  purgeAfterMs: spanOption.min(0).default(30 * dayMs),
+});
+
+export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;

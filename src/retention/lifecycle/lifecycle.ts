@@ -1,0 +1,137 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import { applyChanges } from "../../memories/apply/apply-changes.js";
+import { hideMemories } from "../../memories/apply/change-set.js";
+import { changeOf } from "../../memories/audit/memory-change.js";
+import { versionOf } from "../../memories/item/memory-fields.js";
+import { findOwned } from "../../memories/item/memory-row.js";
+import {
+  lifecycleActor as actor,
+  expireMemories,
+  isExpired,
+} from "../../memories/write/hide-memories.js";
+import type { WriteConfig } from "../../memories/write/write-types.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { Database } from "../../postgres/database.js";
+import type { Runtime } from "../../runtime.js";
+import type { OwnerRef } from "../../scope/scope.js";
+import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
+import { firstOf, type Work } from "../../work/define-work.js";
+import { lockExistingOwner } from "../forgetting/erase-memories.js";
+import type { LifecycleOptions } from "./lifecycle-options.js";
+
+type LifecycleRuntime = Pick<
+  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
+  "db" | "config"
+>;
+
+const ageingEveryMs = 3_600_000;
+/** Rows of one owner per transaction, which blocks its writers for some 50 ms. */
+export const batchRows = 500;
+
+/**
+ * Hides expired and long unused memories, and purges memories hidden long ago. Purging keeps the
+ * audit trail; `forget` erases that too.
+ */
+export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
+  const options = config.lifecycle;
+  return {
+    kind: "lifecycle",
+    everyMs: ageingEveryMs,
+    due: (limit) => findOwners(db, options, limit),
+    run: firstOf(async (ownerRef) => {
+      const [owner] = await db.query<ScopeRow>(
+        sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ownerRef}`,
+      );
+      if (!owner) return;
+      const scope = scopeOf(owner);
+      const by = { ownerRef, scope, actor, step: "lifecycle" } as const;
+      // Access times are written without the owner's lock, so the rows are locked too.
+      const inBatch = sql`limit ${batchRows} for update of m`;
+
+      // Hide what has expired.
+      const { purgeAfterMs } = options;
+      await repeatBatches(db, ownerRef, (tx) =>
+        expireMemories(tx, by, { purgeAfterMs, limit: batchRows }),
+      );
+
+      // Hide what was not used for long.
+      await repeatBatches(db, ownerRef, async (tx) => {
+        const aged = await findOwned(tx, ownerRef, isAged(tx, options), inBatch);
+        const hidden = hideMemories(aged, options, "TTL", ({ lastAccessedAt }) => ({
+          lastAccessedAt,
+        }));
+        await applyChanges(tx, by, hidden);
+        return aged.length;
+      });
+
+      // Purge what was hidden long ago.
+      await repeatBatches(db, ownerRef, async (tx) => {
+        const due = await findOwned(tx, ownerRef, isDueForPurge(tx), inBatch);
+        const changes = due.map((memory) =>
+          changeOf(memory, "DELETE", {
+            old: { ...versionOf(memory), state: memory.state },
+            new: { state: "purged" },
+            as: "deleted",
+          }),
+        );
+        await applyChanges(tx, by, { changes, purged: due.map(({ id }) => id) });
+        return due.length;
+      });
+    }),
+  };
+}
+
+/**
+ * Repeats `batch`, which takes at most `batchRows`, under the owner's lock until it returns fewer.
+ */
+export async function repeatBatches(
+  db: Database,
+  ownerRef: OwnerRef,
+  batch: (tx: Connection) => Promise<number>,
+): Promise<void> {
+  for (;;) {
+    const done = await db.transaction(async (tx) => {
+      // `lockOwner` would recreate an owner that was forgotten meanwhile.
+      return (await lockExistingOwner(tx, String(ownerRef))) ? batch(tx) : 0;
+    });
+    if (done < batchRows) return;
+  }
+}
+
+/** Rows read per owner: the memories of one owner tend to age together. */
+const rowsPerOwner = 50;
+
+/**
+ * At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole
+ * table.
+ */
+async function findOwners(
+  db: Connection,
+  options: LifecycleOptions,
+  limit: number,
+): Promise<OwnerRef[]> {
+  const ownersWhere = (condition: Sql, order: string) => sql`(
+    select m.owner_ref from ${db.schema}.memory m where ${condition} order by ${raw(order)} limit ${limit * rowsPerOwner}
+  )`;
+  const rows = await db.query<{ ref: OwnerRef }>(sql`
+    select distinct owner_ref::float8 as ref from (
+      ${ownersWhere(isAged(db, options), "m.importance, m.accessed_on")}
+      union all ${ownersWhere(isDueForPurge(db), "m.purge_at")}
+      union all ${ownersWhere(isExpired(db), "m.expires_at")}
+    ) due limit ${limit}`);
+  return rows.map(({ ref }) => ref);
+}
+
+/**
+ * Long unused, not important, not pinned. Compaction bounds notes, and users asked for procedures.
+ */
+function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
+  const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
+  // The index has the day; the time decides.
+  return sql`m.state = 'active' and not m.pinned and m.kind in ('fact', 'insight', 'episode')
+    and m.importance < ${importanceBelow}::real
+    and m.accessed_on <= (${since} at time zone 'UTC')::date and m.last_accessed_at < ${since}`;
+}
+
+const isDueForPurge = (db: Connection): Sql =>
+  sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;

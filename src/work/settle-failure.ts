@@ -1,0 +1,201 @@
+import { MemoryError, type MemoryErrorCode, UnusableOutput } from "../errors.js";
+import { errorLine } from "../logger.js";
+import { retryDelayMs } from "../models/model-pause.js";
+import { insertEvent } from "../observability/events/event-log.js";
+import { redactSecrets } from "../screening/redact-secrets.js";
+import { storable } from "../text/storable-text.js";
+import type { JobRuntime } from "./jobs-options.js";
+import { isUnread } from "./omissions.js";
+import type { LoadedWork, WorkDefinition, WorkSteps } from "./work-definition.js";
+import { jobName, type ModelWorkKind } from "./work-kinds.rule.js";
+import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost } from "./work-table.js";
+
+export interface Failure {
+  readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
+  readonly message: string;
+  readonly output: string | null;
+  /** Not tried again, since each try costs. @default false */
+  readonly isFinal?: boolean;
+}
+
+const maxOutputCharacters = 100_000;
+
+export function toFailure(error: unknown): Failure {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  const unusable = cause instanceof UnusableOutput ? cause : null;
+  return {
+    code: MemoryError.is(error)
+      ? error.code
+      : error instanceof LeaseLost
+        ? "LEASE_LOST"
+        : "UNEXPECTED",
+    message: errorLine(error),
+    output: unusable
+      ? storable(unusable.output.slice(0, maxOutputCharacters))
+      : providerText(error),
+    isFinal: unusable?.isRefusal === true,
+  };
+}
+
+const maxProviderCharacters = 1_000;
+
+/** What the provider said, which may quote the prompt; null for other failures. */
+function providerText(error: unknown): string | null {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  if (!MemoryError.is(error, "MODEL_FAILED") || !(cause instanceof Error)) return null;
+  // Whatever `redact` is: some quote the key that they refuse.
+  return storable(redactSecrets(cause.message.slice(0, maxProviderCharacters))) || null;
+}
+
+/** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
+export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
+
+function rangeOf({ startSeq, endSeq, messages = [] }: LoadedWork) {
+  const [first, last] = [startSeq ?? messages[0]?.seq, endSeq ?? messages.at(-1)?.seq];
+  return first === undefined || last === undefined ? null : { startSeq: first, endSeq: last };
+}
+
+/** Whatever it loads and makes. */
+type Definition = Pick<WorkDefinition<LoadedWork, never>, "kind" | "policy"> & {
+  readonly steps: Pick<WorkSteps<LoadedWork, never>, "fail">;
+};
+
+export interface FailedTry {
+  readonly claim: Claim;
+  /** Null if it could not be loaded: no dead letter, no event. */
+  readonly work: LoadedWork | null;
+  readonly failure: Failure;
+}
+
+/**
+ * Records a failed try and an event; the work is retried later or given up. While its model is not
+ * called, it waits for that time, and the try does not count.
+ */
+export async function settleFailure(
+  deps: JobRuntime,
+  of: Definition,
+  failed: FailedTry,
+): Promise<JobStatus> {
+  const { claim, work, failure } = failed;
+  if (failure.code === "LEASE_LOST") return "lost";
+  const { maxAttempts, maxFailures } = of.policy.tries;
+  const isLast =
+    failure.isFinal ||
+    claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
+  try {
+    if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
+      deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
+      await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
+      await of.steps.fail?.(deps.db, claim, work);
+      if (await putOff(deps, of, claim, work)) return "deferred";
+    }
+    const { staysFailed = false } = of.policy;
+    if (isLast && work && !staysFailed) return await giveUp(deps, of, { claim, work, failure });
+    return await tryAgain(deps, of, failed, isLast && staysFailed);
+  } catch (error) {
+    if (error instanceof LeaseLost) return "lost";
+    throw error;
+  }
+}
+
+const unreadWaitMs = 1_000;
+
+/**
+ * Defers work while its model is not called, extraction is reading or energy is low; returns
+ * whether it did.
+ * @throws LeaseLost
+ */
+export async function putOff(
+  { db, logger, usage, clock, onRetry, pause }: JobRuntime,
+  of: Definition,
+  claim: Claim,
+  work: LoadedWork,
+): Promise<boolean> {
+  const { endSeq } = rangeOf(work) ?? {};
+  if (of.policy.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
+    await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
+    onRetry(unreadWaitMs, { kind: of.kind, ref: claim.ref });
+    return true;
+  }
+  const paused = pause.until();
+  const until = paused ?? (of.policy.waits ? await usage.pausedUntil(work.scope) : null);
+  if (until === null) return false;
+  await deferWork(db, claim, until);
+  const { name, fields } = failedWork(of, claim, work);
+  const what = paused ? "the model" : "energy";
+  logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
+  if (paused) onRetry(paused.getTime() - clock().getTime());
+  else await insertEvent(db, failureEvent(of.kind, work, "skipped", "LOW_ENERGY"));
+  return true;
+}
+
+/** Minimum delay after work could not be loaded, since some such tries are not counted. */
+const minWaitMs = 1_000;
+
+async function tryAgain(
+  deps: JobRuntime,
+  of: Definition,
+  { claim, work, failure }: FailedTry,
+  isLast: boolean,
+): Promise<JobStatus> {
+  const { tries, meanwhile = "Nothing was written" } = of.policy;
+  const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
+  const retryMs = isLast ? null : waitMs;
+  const output = await redactedOutput(deps, failure);
+  await deps.db.transaction(async (tx) => {
+    await failWork(tx, claim, { error: failure.message, output, retryMs });
+    await of.steps.fail?.(tx, claim, work);
+  });
+  const { name, fields: about } = failedWork(of, claim, work);
+  const fields = { ...about, code: failure.code, retryMs };
+  const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
+  deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
+  // Omits the message: some providers quote the prompt.
+  if (work) await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
+  if (retryMs !== null) deps.onRetry(retryMs);
+  return "failed";
+}
+
+async function giveUp(
+  deps: JobRuntime,
+  of: Definition,
+  { claim, work, failure }: FailedTry & { readonly work: LoadedWork },
+): Promise<JobStatus> {
+  const { doneUntil = claim.doneUntil, more } = work;
+  const output = await redactedOutput(deps, failure);
+  await deps.db.transaction(async (tx) => {
+    await giveWorkUp(tx, claim, {
+      done: { doneUntil, more },
+      range: rangeOf(work),
+      error: failure.message,
+      output,
+    });
+    await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
+  });
+  const { name, fields } = failedWork(of, claim, work);
+  const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
+  deps.logger.error(line, { ...fields, code: failure.code });
+  return "dead_letter";
+}
+
+const redactedOutput = async ({ redactor }: JobRuntime, { output }: Failure) =>
+  output && (await redactor.text(output).catch(() => null));
+
+function failedWork({ kind }: Definition, { ref, attempt }: Claim, work: LoadedWork | null) {
+  const { threadId } = work ?? {};
+  const place = { step: kind, attempt, ...(threadId !== undefined && { threadId }) };
+  const messages = work && rangeOf(work);
+  if (!messages) return { name: jobName({ kind, ref }), fields: place };
+  const { startSeq, endSeq } = messages;
+  const name = `Work "${kind}" of messages ${startSeq}-${endSeq} for ${threadId}`;
+  return { name, fields: { ...place, startSeq, endSeq } };
+}
+
+function failureEvent(
+  step: ModelWorkKind,
+  { scope, threadId }: LoadedWork,
+  status: "error" | "skipped",
+  detail: string,
+) {
+  return { scope, threadId, step, op: "create", status, detail } as const;
+}
