@@ -124,11 +124,11 @@ async function expectMarked(preset: Preset, cascade: number): Promise<void> {
 
 describe("doubts", () => {
   for (const preset of ["ledger", "every-round"] as const)
-    it(`marks what rests on a memory that ended before it is shown again: 50 cascades, ${preset}`, async () => {
+    it(`Marks what rests on a memory that ended before it is shown again: 50 cascades, ${preset}`, async () => {
       for (let place = 0; place < 50; place++) await expectMarked(preset, place);
     });
 
-  it("adds a doubt to a thread that was shown the line, and leaves what stands there as it was", async () => {
+  it("Adds a doubt to a thread that was shown the line, and leaves what stands there as it was", async () => {
     const { memory, scope, turn } = person();
     const [fact] = await memory.memories.add({ scope, memories: slot("Faro"), consent: "given" });
     const [insight = ""] = await rests(memory, scope, fact?.id ?? "", [
@@ -157,7 +157,7 @@ describe("doubts", () => {
     expect(marked).toMatchObject({ event: "DOUBT", new: { doubtedAt: march.toISOString() } });
   });
 
-  it("says in a prompt's block, and in an answer, that a memory may no longer hold, until it is edited", async () => {
+  it("Says in a prompt's block, and in an answer, that a memory may no longer hold, until it is edited", async () => {
     const { memory, scope, turn } = person();
     const [fact] = await memory.memories.add({ scope, memories: slot("Faro"), consent: "given" });
     const [id = ""] = await rests(memory, scope, fact?.id ?? "", [{ text: "Surfs each weekend." }]);
@@ -174,7 +174,7 @@ describe("doubts", () => {
     expect((await turn("b")).join("\n")).not.toContain("may no longer");
   });
 
-  it("ends a doubt after 30 days that nobody settled, and the memory stays", async () => {
+  it("Ends a doubt after 30 days that nobody settled, and the memory stays", async () => {
     const { memory, scope, clock } = person();
     const [fact] = await memory.memories.add({ scope, memories: slot("Faro"), consent: "given" });
     const [id = ""] = await rests(memory, scope, fact?.id ?? "", [{ text: "Surfs at dawn." }]);
@@ -190,7 +190,7 @@ describe("doubts", () => {
     expect(entry).toMatchObject({ event: "SETTLE", new: { lapsed: true } });
   });
 
-  it("marks the episode of the turn that an ended fact was learned in, and nothing for a merge or for disuse", async () => {
+  it("Marks the episode of the turn that an ended fact was learned in, and nothing for a merge or for disuse", async () => {
     const { memory, scope, clock, turn } = person();
     for (let place = 0; place < 3; place++) await turn("talk");
     const episode = (start: number) => ({
@@ -227,7 +227,7 @@ describe("doubts", () => {
     expect(rows).toEqual([{ content: "They spoke of turn 2." }]);
   });
 
-  it("keeps no word and no id of a forgotten memory, survives an export, and counts what it left out", async () => {
+  it("Keeps no word and no id of a forgotten memory, survives an export, and counts what it left out", async () => {
     const { memory, scope } = person();
     const [fact] = await memory.memories.add({ scope, memories: slot("Xanadu"), consent: "given" });
     const id = fact?.id ?? "";

@@ -48,7 +48,7 @@ async function inDoubt(name: string, verdicts: readonly string[], draft: object 
 }
 
 describe("doubts in consolidation", () => {
-  it("ends a memory in doubt that two answers of the model say has ended, and shows what it rests on", async () => {
+  it("Ends a memory in doubt that two answers of the model say has ended, and shows what it rests on", async () => {
     const { memory, scope, id, prompts, stored } = await inDoubt("ended", ["ended", "ended"]);
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed" });
     expect(prompts).toHaveLength(2);
@@ -62,7 +62,7 @@ describe("doubts in consolidation", () => {
     expect(await stored()).toMatchObject({ state: "active", validTo: null });
   });
 
-  it("settles a doubt about a memory that the model says holds", async () => {
+  it("Settles a doubt about a memory that the model says holds", async () => {
     const { memory, scope, id, stored } = await inDoubt("holds", ["holds", "holds"]);
     await consolidateNow(memory, { scope });
     expect(await stored()).toMatchObject({ state: "active", doubtedAt: null });
@@ -70,7 +70,7 @@ describe("doubts in consolidation", () => {
     expect(entry).toMatchObject({ event: "SETTLE", new: { verdict: "holds" } });
   });
 
-  it("leaves a doubt where two answers differ, and a pinned memory that the model says has ended", async () => {
+  it("Leaves a doubt where two answers differ, and a pinned memory that the model says has ended", async () => {
     const differs = await inDoubt("differs", ["ended", "holds"]);
     await consolidateNow(differs.memory, differs);
     expect(await differs.stored()).toMatchObject({ state: "active", doubtedAt: expect.any(Date) });
@@ -79,7 +79,7 @@ describe("doubts in consolidation", () => {
     expect(await pinned.stored()).toMatchObject({ state: "active", doubtedAt: expect.any(Date) });
   });
 
-  it("sends no words of a removed memory to the model", async () => {
+  it("Sends no words of a removed memory to the model", async () => {
     const { memory, scope, prompts } = await inDoubt("removed", ["unknown"], { pinned: true });
     const [graz] = await memory.memories.list({ scope, keys: ["town"] });
     await memory.memories.remove({ scope, id: graz?.id ?? "" });
