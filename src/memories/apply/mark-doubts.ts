@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
-import { changeOf, type MemoryChange } from "../audit/memory-change.js";
+import { changeOf, type MemoryChange, settledDoubt } from "../audit/memory-change.js";
 import { mostDoubted } from "../item/doubt.rule.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { type Changer, type ChangeSet, evidenceLink } from "./change-set.js";
@@ -80,15 +80,6 @@ export async function markDoubts(
   const more = rows[0]?.more ?? 0;
   const event = { step, op: "doubt", status: "skipped", detail: `${more} more` } as const;
   return { changes, events: more > 0 ? [event] : [] };
-}
-
-/** The record of the end of a doubt. @param as what agents see: nothing of a doubt that lapsed */
-export function settledDoubt(
-  memory: Parameters<typeof changeOf>[0] & { readonly doubtedAt: Date | null },
-  because: object,
-  as: "confirmed" | null = "confirmed",
-): MemoryChange {
-  return changeOf(memory, "SETTLE", { old: { doubtedAt: memory.doubtedAt }, new: because, as });
 }
 
 /** What was merged still holds, in the words of another. */

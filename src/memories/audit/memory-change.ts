@@ -59,6 +59,15 @@ export function changeOf(
   };
 }
 
+/** The record of the end of a doubt. @param as what agents see: nothing of a doubt that lapsed */
+export function settledDoubt(
+  memory: Parameters<typeof changeOf>[0] & { readonly doubtedAt: Date | null },
+  because: object,
+  as: "confirmed" | null = "confirmed",
+): MemoryChange {
+  return changeOf(memory, "SETTLE", { old: { doubtedAt: memory.doubtedAt }, new: because, as });
+}
+
 export const changeEvents = [
   "created",
   "updated",

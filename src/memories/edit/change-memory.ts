@@ -7,9 +7,8 @@ import { findQuote } from "../../text/find-quote.js";
 import { sharedWords } from "../../text/shared-words.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { hideMemories, joinChanges } from "../apply/change-set.js";
-import { settledDoubt } from "../apply/mark-doubts.js";
 import { type HistoryEntry, listHistory } from "../audit/changes-api.js";
-import { changeOf } from "../audit/memory-change.js";
+import { changeOf, settledDoubt } from "../audit/memory-change.js";
 import {
   leastTrusted,
   type MemoryItem,

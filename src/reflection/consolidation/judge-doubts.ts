@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { ChangeSet } from "../../memories/apply/change-set.js";
-import { settledDoubt } from "../../memories/apply/mark-doubts.js";
-import { changeOf } from "../../memories/audit/memory-change.js";
+import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
 import { consentRule } from "../../memories/consent/consent-policy.rule.js";
 import type { MemoryItem } from "../../memories/item/memory.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
@@ -37,7 +36,7 @@ export interface DoubtedMemory {
   readonly grounds: readonly Ground[];
 }
 
-export type DoubtVerdict = "holds" | "ended" | "unknown";
+type DoubtVerdict = "holds" | "ended" | "unknown";
 
 /** What the model says of a memory in doubt; "unknown" unless two answers agree. */
 export interface JudgedDoubt {

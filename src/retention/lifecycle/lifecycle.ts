@@ -1,8 +1,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
 import { hideMemories } from "../../memories/apply/change-set.js";
-import { settledDoubt } from "../../memories/apply/mark-doubts.js";
-import { changeOf } from "../../memories/audit/memory-change.js";
+import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
 import { doubtsForMs } from "../../memories/item/doubt.rule.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
 import { findOwned } from "../../memories/item/memory-row.js";
