@@ -144,6 +144,8 @@ const mayImport = {
   "retention/lifecycle": [
     ...foundations,
     ...observability,
+    "transcript",
+    "checkpoints",
     "work",
     "retention/forgetting",
     "memories/item",

@@ -60,8 +60,26 @@ describe("doctor", () => {
       stored: expect.stringMatching(
         /^threads 1, messages 2, memories \(fact, active\) 1; \d+ kB with indexes\.$/,
       ),
+      threads:
+        "0 threads idle for 90 days (threads.idleDays is not set), 0 of them waiting for background work or consent; " +
+        "0 with more than 100 checkpoints (checkpoints.keep is not set).",
       vectors: "1 in hashing-1, 16 dimensions.",
     });
+  });
+
+  it("The doctor counts the threads that nobody goes on with, and those of them that wait", async () => {
+    const says = async () => {
+      const checks = await checkAll(db.database, "here", flags());
+      return checks.find(({ check }) => check === "threads")?.says;
+    };
+    await inSchema("update @thread set last_activity_at = now() - interval '91 days'");
+    expect(await says()).toMatch(/^1 thread idle for 90 days .*, 0 of them waiting/);
+    await inSchema(
+      "insert into @work (kind, thread_ref, done_until, retry_at) select 'notes', id, 0, now() + interval '1 day' from @thread",
+    );
+    expect(await says()).toMatch(/^1 thread idle for 90 days .*, 1 of them waiting/);
+    await inSchema("delete from @work where kind = 'notes'");
+    await inSchema("update @thread set last_activity_at = now()");
   });
 
   const work = (set: string, values: string) =>
@@ -115,7 +133,7 @@ describe("doctor", () => {
       work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
       noWork,
       onServer()
-        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep .*`npx @mnemograph\/server worker --model MODULE --schema w+`, which needs the package pg-boss \(\d\S+ is installed\)/
+        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep .*`npx @mnemograph\/server worker --model MODULE --schema \w+`, which needs the package pg-boss \(\d\S+ is installed\)/
         : /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep [^`]*` from cron\.$/,
     ],
     [

@@ -5,7 +5,10 @@ import {
   type Database,
   installedVersion,
   isExpired,
+  isIdle,
   isSomebody,
+  isWaiting,
+  type resolveConfig,
   vectorRows,
 } from "mnemograph/contract";
 import sql from "sql-template-tag";
@@ -34,6 +37,34 @@ export async function checkStored(db: Connection, size?: string | null): Promise
       union all select 'expired and not removed yet', count(*) from ${schema}.memory m where ${isExpired(db)}
     ) c where count > 0`);
   return ok("stored", `${row?.counts ?? "Nothing"}; ${size ?? row?.size} with indexes.`);
+}
+
+/** Days and checkpoints that are counted where nothing is set. */
+const [usualIdleDays, usualCheckpoints] = [90, 100];
+
+/** What ages, by the settings; without them, what could. Scans all threads and checkpoints. */
+export async function checkThreads(
+  db: Connection,
+  { threads, checkpoints }: Pick<ReturnType<typeof resolveConfig>, "threads" | "checkpoints">,
+): Promise<Check> {
+  const { schema } = db;
+  const { idleDays = usualIdleDays } = threads;
+  const { keep = usualCheckpoints } = checkpoints;
+  const [row] = await db.query<{ idle: number; waiting: number; long: number }>(sql`
+    select count(*)::int as idle, (count(*) filter (where ${isWaiting(db)}))::int as waiting, (
+        select count(*)::int from (
+          select from ${schema}.checkpoints c where c.checkpoint_ns = '' group by c.thread_id having count(*) > ${keep}::bigint
+        ) l
+      ) as long
+    from ${schema}.thread t where ${isIdle(db, idleDays)}`);
+  const { idle = 0, waiting = 0, long = 0 } = row ?? {};
+  const stays = threads.idleDays === undefined ? " (threads.idleDays is not set)" : "";
+  const all = checkpoints.keep === undefined ? " (checkpoints.keep is not set)" : "";
+  return ok(
+    "threads",
+    `${counted(idle, "thread")} idle for ${idleDays} days${stays}, ${waiting} of them waiting for background work or consent; ` +
+      `${long} with more than ${keep} checkpoints${all}.`,
+  );
 }
 
 type Space = { ref: number; name: string; dimensions: number; vectors: number; size: string };

@@ -51,7 +51,8 @@ export async function checkAll(
   shipped = shippedSchema(),
 ): Promise<Check[]> {
   const { vectors = false } = flags;
-  const { prepare } = resolveConfig(flags.config).database;
+  const config = resolveConfig(flags.config);
+  const { prepare } = config.database;
   const facts = await server.readServerFacts(db);
   const { version, isSupported, vectorSchema } = facts;
   if (!isSupported)
@@ -85,6 +86,7 @@ export async function checkAll(
   await add("queues", () => checkQueues(db, flags.queueSchema));
   if (sets.some(({ pending }) => pending.length > 0)) return checks;
   await add("stored", () => contents.checkStored(db, citus?.size));
+  await add("threads", () => contents.checkThreads(db, config));
   if (has("vector")) await add("vectors", () => contents.checkVectors(db));
   await add("work", () => contents.checkWork(db));
   await add("outages", () => contents.checkOutages(db));
