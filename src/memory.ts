@@ -18,6 +18,7 @@ import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { MemoryPrompt, PromptInput } from "./prompt/prompt-for.js";
 import type { RecallInput } from "./prompt/recall-request.js";
 import type { Recalled } from "./prompt/recalled.js";
+import type { ConsolidationsApi } from "./reflection/consolidation/consolidations-api.js";
 import type { defineConsolidation } from "./reflection/consolidation/define-consolidation.js";
 import type { defineInsights } from "./reflection/insights/define-insights.js";
 import type { Remembered } from "./remember/remember.js";
@@ -118,6 +119,8 @@ export interface Memory {
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
+  /** Runs of consolidation: preview, list, apply and revert them. For operators. */
+  readonly consolidations: ConsolidationsApi;
   /**
    * The memories that fit a question, best first; none when nothing fits.
    * @example
