@@ -40,6 +40,7 @@ import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import { parsePromptInput, promptOf } from "./prompt/prompt-for.js";
 import { recall } from "./prompt/recall.js";
+import { replayTurn } from "./prompt/replay.js";
 import { listShownWords } from "./prompt/shown-words.js";
 import { threadCost } from "./prompt/thread-cost.js";
 import { removeMessage, replaceMessage } from "./remember/change-transcript.js";
@@ -278,6 +279,7 @@ function createThreads(
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
     shownWords: (input) => listShownWords(db, input),
+    replay: (input) => replayTurn(runtime, input),
     shownTo: (input) => listShownTo(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
