@@ -32,7 +32,9 @@ export function handedForm(message: BaseMessage): HandedMessage {
     role: roles[message.getType()] ?? "other",
     content: message.content,
     ...(message.name !== undefined && { name: message.name }),
-    ...(calls.length > 0 && { tool_calls: calls.map(({ id, name, args }) => ({ id, name, args })) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, name, args }) => ({ id, name, args })),
+    }),
     ...(tool_call_id !== undefined && { tool_call_id }),
   };
 }

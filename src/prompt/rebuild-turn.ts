@@ -301,11 +301,7 @@ function markedMessage(
 }
 
 /** Cuts the texts of a long turn as the prompt did. */
-function shorten(
-  talk: BaseMessage[],
-  { shortened }: HandedOn,
-  marked: ReadonlySet<number>,
-): void {
+function shorten(talk: BaseMessage[], { shortened }: HandedOn, marked: ReadonlySet<number>): void {
   if (!shortened) return;
   const [first, count, tokens] = shortened;
   const places = Array.from({ length: count }, (_, at) => first + at);

@@ -8,13 +8,15 @@ import { errorKind } from "../logger.js";
 import { messageText } from "../messages/message-text.js";
 import { withoutOldResults } from "../messages/tool-results.rule.js";
 import { appNotes } from "../notes/notes-options.js";
-import { delegatedMark, requiredScope, requiredThread, type ThreadAddress } from "../scope/scope.js";
+import {
+  delegatedMark,
+  requiredScope,
+  requiredThread,
+  type ThreadAddress,
+} from "../scope/scope.js";
 import type { HandedOn, StoredShown } from "../transcript/shown-turns.js";
 import { type HandedMessage, handedForm } from "./handed-on.js";
 import { plainMessages } from "./prompt-for.js";
-import { recall } from "./recall.js";
-import type { RecallRuntime } from "./recall-request.js";
-import type { Recalled } from "./recalled.js";
 import {
   assumedHanded,
   placesOf,
@@ -22,6 +24,9 @@ import {
   type ReplayGap,
   rebuildTurn,
 } from "./rebuild-turn.js";
+import { recall } from "./recall.js";
+import type { RecallRuntime } from "./recall-request.js";
+import type { Recalled } from "./recalled.js";
 import { findShownContents, findShownEpoch, type ShownEpoch } from "./shown-epoch.js";
 import { printMessages } from "./turn-messages.js";
 import { type ReplayLine, replayLines, withoutLines, withTexts, withToday } from "./what-if.js";
@@ -167,7 +172,9 @@ function refsOf({ threadRef, turns }: ShownEpoch, handed: HandedOn) {
   const news = turns.map((turn) => turn.news ?? {});
   const named = turns.flatMap(({ memoryIds, told }) => [
     ...memoryIds,
-    ...(told?.changes ?? []).flatMap(({ memoryId, insteadId }) => [memoryId, insteadId ?? []].flat()),
+    ...(told?.changes ?? []).flatMap(({ memoryId, insteadId }) =>
+      [memoryId, insteadId ?? []].flat(),
+    ),
   ]);
   const insteadIds = news.flatMap(({ changes = [] }) => changes.flatMap(([, , id]) => id ?? []));
   const consents = news.flatMap((each) => each.consents ?? []);
@@ -188,11 +195,16 @@ function printed(recalled: Recalled, { talk }: RebuiltTurn, handed: HandedOn) {
   const all = printMessages(chosen, recalled, handed.injectAs);
   const messages =
     handed.toolResultTokens === undefined ? all : withoutOldResults(all, handed.toolResultTokens);
-  const forms: HandedMessage[] = handed.isPlain ? plainMessages(messages) : messages.map(handedForm);
+  const forms: HandedMessage[] = handed.isPlain
+    ? plainMessages(messages)
+    : messages.map(handedForm);
   return { messages, forms };
 }
 
-type Asked = Pick<z.output<typeof replaySchema>, "scope" | "threadId" | "without" | "with" | "memory">;
+type Asked = Pick<
+  z.output<typeof replaySchema>,
+  "scope" | "threadId" | "without" | "with" | "memory"
+>;
 
 /** Null if no change was asked. */
 async function changedRecall(
@@ -255,7 +267,9 @@ async function answerOf(
     const toolCalls = (reply.tool_calls ?? []).map(({ name }) => name);
     return { text: messageText(reply), toolCalls, error: null };
   } catch (error) {
-    const why = MemoryError.is(error) ? error.message : `The model call failed: ${errorKind(error)}.`;
+    const why = MemoryError.is(error)
+      ? error.message
+      : `The model call failed: ${errorKind(error)}.`;
     return { text: "", toolCalls: [], error: why };
   }
 }

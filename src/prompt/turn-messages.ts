@@ -67,13 +67,12 @@ export function printMessages(
     const added = additions.get(place === current ? undefined : message.id);
     if (added !== undefined && opensTurn(message)) texts.push(added);
     printed.push(...texts);
-    if (injectAs === "text" && texts.length > 0) {
-      known.epoch.prefixes.add(texts.join(""));
-      shown.push(withPrefix(message, texts.join(""), isSaid(message)));
-    } else {
-      shown.push(...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)));
-      shown.push(message);
-    }
+    if (injectAs === "text") shown.push(withTexts(message, texts, known, isSaid(message)));
+    else
+      shown.push(
+        ...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)),
+        message,
+      );
   }
   noteHanded(known, { talk: found, isSaid, injectAs, printed });
   return [...withBlock(instructions, inSystem, talk), ...shown];
@@ -133,6 +132,17 @@ function withBlock(
   const isTaken = talk.some(({ id }) => id === memoryBlockId);
   const id = isTaken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
   return [asRecalled(new SystemMessage({ content, id }))];
+}
+
+function withTexts(
+  message: BaseMessage,
+  texts: readonly string[],
+  { epoch }: Recalled,
+  isSaid: boolean,
+): BaseMessage {
+  if (texts.length === 0) return message;
+  epoch.prefixes.add(texts.join(""));
+  return withPrefix(message, texts.join(""), isSaid);
 }
 
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {

@@ -1,12 +1,12 @@
 import { consentLine } from "../consents/consent-lines.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import type { RankedHit } from "../search/rank-memories.rule.js";
 import { containedLine } from "../screening/contained-text.js";
+import type { RankedHit } from "../search/rank-memories.rule.js";
 import { headOf } from "../text/storable-text.js";
 import type { ShownPart } from "../transcript/shown-turns.js";
 import { lineOf, memoryLines, planPrompt, unreadLine } from "./memory-block.js";
-import { type Additions, noMemories, type Recalled, type ShownMemory } from "./recalled.js";
 import { standIn } from "./rebuild-turn.js";
+import { type Additions, noMemories, type Recalled, type ShownMemory } from "./recalled.js";
 
 /** A line of memory in a turn's prompt. */
 export interface ReplayLine {
@@ -50,7 +50,9 @@ function memoriesIn(memories: readonly ShownMemory[], { timeZone }: Recalled): L
 
 function newsIn({ changes, consents, unread }: Additions): Line[] {
   return [
-    ...changes.top.map(({ memoryId, line }) => ({ id: memoryId || null, part: "change", line }) as const),
+    ...changes.top.map(
+      ({ memoryId, line }) => ({ id: memoryId || null, part: "change", line }) as const,
+    ),
     ...consents.map(
       (consent) => ({ id: consent.id, part: "consent", line: consentLine(consent) }) as const,
     ),
@@ -69,9 +71,7 @@ export function withoutLines(recalled: Recalled, without: readonly string[]): Re
   const gone = new Set(without.map(withoutBullet));
   const { epoch, memories, timeZone } = recalled;
   const keepsMemory = (part: ShownMemory["part"]) => (memory: MemoryItem) =>
-    !gone.has(memory.id) &&
-    !gone.has(memory.text) &&
-    !goneLines.has(`${part} ${memory.id}`);
+    !gone.has(memory.id) && !gone.has(memory.text) && !goneLines.has(`${part} ${memory.id}`);
   // A line's words depend on the lines around it.
   const goneLines = new Set<string>();
   const { block, earlier, own } = planPrompt(recalled);
@@ -86,9 +86,7 @@ export function withoutLines(recalled: Recalled, without: readonly string[]): Re
     ...turn,
     changes: {
       ...turn.changes,
-      top: turn.changes.top.filter(
-        ({ memoryId, line }) => !gone.has(memoryId) && !gone.has(line),
-      ),
+      top: turn.changes.top.filter(({ memoryId, line }) => !gone.has(memoryId) && !gone.has(line)),
     },
     consents: turn.consents.filter(
       (consent) => !gone.has(consent.id) && !gone.has(consentLine(consent)),

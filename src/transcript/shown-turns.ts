@@ -165,8 +165,14 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  */
 export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, scoreParts = {}, revision = 0 } = shown ?? {};
-  const { summaryId = null, omitted = 0, firstSeq = null, readable = [], news, handed } =
-    shown ?? {};
+  const {
+    summaryId = null,
+    omitted = 0,
+    firstSeq = null,
+    readable = [],
+    news,
+    handed,
+  } = shown ?? {};
   const hasWords = Boolean(news?.changes ?? news?.consents ?? news?.unread);
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);

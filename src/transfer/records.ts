@@ -31,6 +31,8 @@ import {
 } from "../transcript/shown-turns.js";
 import { derived, type ImportTarget, type RecordType } from "./record-type.js";
 
+const count = z.int().min(0);
+
 /** A line's app; null without one. */
 const appId = derived(
   orNull(column.text("app_id", nonBlank)),
@@ -50,7 +52,8 @@ const summaryName = {
 /** The id of the summary of thread `t` that a line names. */
 const summaryNamed =
   (name: Sql) =>
-  ({ schema }: Connection): Sql => sql`(
+  ({ schema }: Connection): Sql =>
+    sql`(
           select b.id from ${schema}.summary b
           where b.thread_ref = t.id and b.start_seq = (${name} ->> 'startSeq')::int
             and b.end_seq = (${name} ->> 'endSeq')::int and b.created_at = (${name} ->> 'createdAt')::timestamptz
@@ -185,8 +188,12 @@ export const records = {
       createdAt: column.time("created_at"),
       agentId: orNull(column.text("agent_id")),
       runId: orNull(column.text("run_id")),
-      editedAtSeq: orNull(column.integer("edited_at_seq")),
-      altered: column.boolean("altered"),
+      // Exports of before have neither.
+      editedAtSeq: {
+        ...column.integer("edited_at_seq"),
+        json: count.nullable().default(null),
+      } as Column<number | null>,
+      altered: column.boolean("altered", z.boolean().default(false)),
     },
     rows: ({ schema }, { thread = null }) => sql`${schema}.message x
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
@@ -240,7 +247,10 @@ export const records = {
       createdAt: column.time("created_at"),
     },
     words: ["told"],
-    rows: (db, { scope }) => sql`${db.schema}.shown x join ${db.schema}.thread t on t.id = x.thread_ref
+    rows: (
+      db,
+      { scope },
+    ) => sql`${db.schema}.shown x join ${db.schema}.thread t on t.id = x.thread_ref
       left join lateral (select * from ${db.schema}.summary where id = x.summary_id limit 1) b on true
       cross join lateral (
         select ${withThreads(db, sql`x.news`, sql`o.thread_id`, sql`o.id = (w.old ->> 0)::bigint`)} as news,

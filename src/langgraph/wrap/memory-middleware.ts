@@ -189,7 +189,8 @@ export function memoryMiddleware(
         );
       const toolResultTokens = internalApi(memory).toolResultTokens();
       asked.messages = withoutOldResults(asked.messages, toolResultTokens);
-      if (recalled?.epoch.handed?.noted) recalled.epoch.handed.noted.toolResultTokens = toolResultTokens;
+      if (recalled?.epoch.handed?.noted)
+        recalled.epoch.handed.noted.toolResultTokens = toolResultTokens;
       const model = withCacheBreakpoints(request.model);
       return await withAdvice(handler({ ...asked, model }), options.injectAs);
     },
