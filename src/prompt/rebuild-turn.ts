@@ -101,10 +101,10 @@ export function rebuildTurn(
   const ownMemories = isNew ? block : memoriesOf(own, contents, gaps);
   const earlier = before.map((turn): EarlierAdditions => {
     const memories = turn === opened ? block.filter(isAdded) : memoriesOf(turn, contents, gaps);
-    return { ...toldOf(turn, contents, gaps), memories, messageId: turn.messageId };
+    return { ...toldOf(turn, contents, gaps, handed), memories, messageId: turn.messageId };
   });
 
-  const { day, ...told } = toldOf(own, contents, gaps);
+  const { day, ...told } = toldOf(own, contents, gaps, handed);
   const namedDay = day ?? earlier.flatMap((turn) => turn.day ?? []).at(-1);
   const hits = (part: "relevant" | "episodes") =>
     ofPart(ownMemories, part).map((memory) => ({ memory: cutOf(memory, handed) }) as RankedHit);
@@ -168,7 +168,7 @@ export function standIn(id: string, line: string): MemoryItem {
   const at = new Date(0);
   const blank = { kind: "fact", category: "", key: null, value: null, text: "", pinned: false };
   const source = { origin: "user", trust: "user", turns: null, scope: {} };
-  const times = { validFrom: at, createdAt: at };
+  const times = { validFrom: at, createdAt: at, doubtedAt: null };
   return { ...blank, ...source, ...times, id, inPlace: line } as unknown as MemoryItem;
 }
 
@@ -181,12 +181,14 @@ function memoriesOf(turn: StoredShown, contents: ShownContents, gaps: Gaps): Sho
     if (memory === undefined)
       return { part, memory: standIn(id, gaps.mark("memory", "forgotten", id)) };
     const isSame = check === null || contents.checks[id] === check;
-    return { part, memory: isSame ? memory : standIn(id, gaps.mark("memory", "edited", id)) };
+    const doubt = turn.news?.doubts?.find(([doubted]) => doubted === id);
+    const shown = { ...memory, doubtedAt: doubt ? new Date(doubt[1]) : null };
+    return { part, memory: isSame ? shown : standIn(id, gaps.mark("memory", "edited", id)) };
   });
 }
 
 /** What a turn was told beside memories. */
-function toldOf(turn: StoredShown, contents: ShownContents, gaps: Gaps) {
+function toldOf(turn: StoredShown, contents: ShownContents, gaps: Gaps, { timeZone }: HandedOn) {
   const { since = 0, count = 0, omitted = 0, day = null, ...news } = turn.news ?? {};
   const isThere = (id: string | null) => id === null || contents.memories.has(id);
 
@@ -194,10 +196,13 @@ function toldOf(turn: StoredShown, contents: ShownContents, gaps: Gaps) {
     const told = turn.told?.changes.find((each) => each.rev === rev);
     const isWordless = event === "deleted" || event === "soft_deleted";
     if (told && (isWordless || isThere(told.memoryId)) && isThere(insteadId))
-      return changeOf({ ...told, event: event as RecalledChange["event"] });
+      return changeOf({ ...told, event: event as RecalledChange["event"] }, timeZone);
     const memoryId = told?.memoryId ?? "";
     const line = gaps.mark("change", "forgotten", told?.memoryId);
-    return { rev, memoryId, event: event as RecalledChange["event"], line, insteadId };
+    return {
+      ...{ rev, memoryId, line, insteadId, isDoubted: false },
+      event: event as RecalledChange["event"],
+    };
   });
   const consents = (news.consents ?? []).map(([id, currentId]): RecalledConsent => {
     const told = turn.told?.consents.find((each) => each.id === id);

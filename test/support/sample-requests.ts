@@ -81,6 +81,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   updateMemory: ({ id }) => ({ id, importance: 5 }),
   removeMemory: ({ id }) => ({ id, reason: "old" }),
   restoreMemory: ({ removedId: id }) => ({ id, reason: "a try" }),
+  confirmMemory: ({ id }) => ({ id, reason: "she said so" }),
   revertMemory: ({ id, entry: to }) => ({ id, to }),
   approveMemory: ({ suspectId: id }) => ({ id, reason: "a test" }),
   memoryHistory: ({ id }) => ({ id }),
