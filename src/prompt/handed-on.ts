@@ -44,7 +44,7 @@ export const messageCheck = (message: BaseMessage): string =>
   (folded(JSON.stringify(handedForm(message))) & 0xff).toString(16).padStart(2, "0");
 
 /** 15 bits, of what memory adds to a conversation. */
-export const textsCheck = (texts: readonly string[]): number =>
+const textsCheck = (texts: readonly string[]): number =>
   folded(JSON.stringify(texts.map((text) => text.trimEnd()))) & 0x7fff;
 
 /** The last bits of FNV-1a alone are those of a weaker sum. */

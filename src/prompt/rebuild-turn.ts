@@ -33,7 +33,7 @@ export interface ReplayGap {
 }
 
 /** What stands in place of words that are not there any more. */
-export const replayMarks = {
+const replayMarks = {
   forgotten: "[forgotten since]",
   edited: "[changed since]",
 } as const;

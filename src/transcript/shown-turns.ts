@@ -81,7 +81,7 @@ const toldSchema = z.object({
 });
 
 /** The words of `news` when a turn was told them. */
-export interface ToldWords extends z.output<typeof toldSchema> {}
+interface ToldWords extends z.output<typeof toldSchema> {}
 
 export const exportedToldSchema = toldSchema.extend({
   unread: z.array(z.object({ place: exportedPlace, text: z.string() })),
