@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { loadavg } from "node:os";
+import { join } from "node:path";
 import type { BenchDatabase } from "./bench-database.js";
 
 const packages = [

@@ -39,7 +39,9 @@ describe("mnemograph", () => {
   it("The command line explains itself, with examples", async () => {
     const help = await run(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
-    expect(help.out).toMatch(/migrate .*[\s\S]*doctor .*[\s\S]*Examples:\n +\$ npx @mnemograph\/server migrate/);
+    expect(help.out).toMatch(
+      /migrate .*[\s\S]*doctor .*[\s\S]*Examples:\n +\$ npx @mnemograph\/server migrate/,
+    );
     const { version } = JSON.parse(
       readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
     );

@@ -15,7 +15,10 @@ const groups = {
   upkeep: ["work/jobs-options.ts", "taskOptionsSchema"],
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],
   jobs: ["work/jobs-options.ts", "jobsOptionsSchema"],
-  consolidation: ["reflection/consolidation/consolidation-options.ts", "consolidationOptionsSchema"],
+  consolidation: [
+    "reflection/consolidation/consolidation-options.ts",
+    "consolidationOptionsSchema",
+  ],
   lifecycle: ["retention/lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
   "retrieval.rerank": ["search/retrieval-options.ts", "rerankOptionsSchema"],
