@@ -6,6 +6,7 @@ import { markInsights, markWork } from "../../work/work-table.js";
 import type { MemoryChange } from "../audit/memory-change.js";
 import { applyConsentPlan } from "../consent/consent-statements.js";
 import type { Changer, ChangeSet } from "./change-set.js";
+import { markDoubts } from "./mark-doubts.js";
 import { insertMemories, rewriteMemory } from "./memory-content.js";
 import {
   deactivateMemories,
@@ -50,13 +51,17 @@ export async function applyChanges(
     if (isNew.has(rewrite.id)) await rewriteMemory(tx, { ownerRef, rewrite, space });
   }
 
+  // What rests on a memory that ended gets into doubt; what was said again does not stay there.
+  const doubts = await markDoubts(tx, by, set);
+
   // The record reads rows that the purge deletes.
-  await recordChanges(tx, by, changes);
+  await recordChanges(tx, by, changes.concat(doubts.changes));
   await joinMemories(tx, ownerRef, set.joined);
   await linkMemories(tx, set.links);
   await partSources(tx, by, set.parted);
   await purgeMemories(tx, ownerRef, set.purged);
-  await applyConsentPlan(tx, set, by);
+  const events = (set.events ?? []).concat(doubts.events);
+  await applyConsentPlan(tx, { ...set, events }, by);
 }
 
 /** Notes that become active may be too many; facts and episodes are evidence of insights. */

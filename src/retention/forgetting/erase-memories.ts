@@ -69,7 +69,7 @@ export async function eraseMemoryRows(
       changeOf({ ...memory, text: "" }, "DELETE", { new: gone, as: active ? "deleted" : null }),
     );
     const by = { ownerRef: Number(ownerRef), scope, actor, step: "forget" } as const;
-    await applyChanges(tx, by, { changes });
+    await applyChanges(tx, by, { changes, ended: ids });
   }
   await subtractMemories(tx, ownerRef, refs);
   return { ...counts, ...(await eraseRows(tx, memoryTables(sql`${refs}::bigint[]`))) };
