@@ -221,7 +221,7 @@ const mayImport = {
     "langgraph/tools",
   ],
   "langgraph/supervisor": [...strings, "langgraph/run", "langgraph/tools", "langgraph/wrap"],
-  testing: ["testing/offline"],
+  testing: ["testing/offline", "scope", "memories/item"],
   "testing/offline": [],
 };
 
@@ -232,16 +232,17 @@ const mayImport = {
 const everywhere = "^src/(errors|clock|deadline|pauses|logger|peers|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
-const knowTheContract = "^src/(composition|langgraph)/";
+const knowTheContract = "^src/(composition|langgraph|testing)/";
 
 /** Folder of packages/server/src → folders of it that it may import besides itself. */
 const serverMayImport = {
   // The one list that routes, commands and tools are made from.
-  operations: [],
+  operations: ["cases"],
+  cases: [],
   "http/inspector": ["http", "operations"],
   http: ["operations", "http/inspector"],
   mcp: ["operations"],
-  cli: ["operations", "http", "http/inspector", "mcp"],
+  cli: ["operations", "http", "http/inspector", "mcp", "cases"],
 };
 
 const server = "^packages/server/src/";

@@ -50,6 +50,8 @@ create table mnemograph.memory (
   last_accessed_at timestamptz not null default now(),
   accessed_on date generated always as ((last_accessed_at at time zone 'UTC')::date) stored not null,
   expires_at timestamptz,
+  -- Since when it may no longer hold: a memory that it rests on has ended. Null: it is not in doubt.
+  doubted_at timestamptz,
   purge_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -86,6 +88,9 @@ create index memory_by_use on mnemograph.memory (accessed_on desc);
 create index memory_by_importance on mnemograph.memory (importance desc, ref desc);
 create index memory_hidden on mnemograph.memory (state, ref desc) where state <> 'active';
 create index memory_totals on mnemograph.memory (kind, created_at, expires_at) where state = 'active';
+-- What is in doubt, and what was merged into a memory: few rows.
+create index memory_doubted on mnemograph.memory (owner_ref, doubted_at) where doubted_at is not null;
+create index memory_merged on mnemograph.memory (superseded_by) where state = 'merged';
 create index memory_purge on mnemograph.memory (purge_at) where state = 'soft_deleted';
 
 -- The words of active memories, for BM25. Deleted with their memory.
@@ -143,7 +148,7 @@ create table mnemograph.change_log (
   app_id text not null default '',
   memory_id uuid not null,
   event text not null constraint change_log_event
-    check (event in ('created', 'updated', 'merged', 'deleted', 'soft_deleted', 'restored')),
+    check (event in ('created', 'updated', 'merged', 'deleted', 'soft_deleted', 'restored', 'doubted', 'confirmed')),
   category text not null,
   line text not null,
   importance real not null,
@@ -161,7 +166,7 @@ create table mnemograph.history (
   app_id text not null default '',
   memory_id uuid not null,
   event text not null constraint history_event
-    check (event in ('ADD', 'UPDATE', 'DELETE', 'MERGE', 'LINK', 'TTL', 'RESTORE', 'CONSENT')),
+    check (event in ('ADD', 'UPDATE', 'DELETE', 'MERGE', 'LINK', 'TTL', 'RESTORE', 'CONSENT', 'DOUBT', 'SETTLE')),
   old jsonb,
   new jsonb,
   actor text,

@@ -26,6 +26,7 @@ create or replace trigger consent_request_revision before update of status, draf
 -- last change counts; where a value was replaced, or two memories merged, the change of the one that is active now. What was created
 -- since is new to the thread, however often it was changed; the value of a slot that had one is not. That a memory is gone is news only
 -- to the thread that was shown it, or that it was learned in. `instead` is what it replaces of `shown_ids`, which the epoch shows.
+-- That a memory is in doubt, or is not any more, is news where the epoch shows it; with another change of it, that one has the doubt.
 create or replace function mnemograph.thread_changes_1(
   owners bigint[], of_owner bigint, since bigint, shown_ids uuid[], categories text[], trusts text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
@@ -42,7 +43,13 @@ language plpgsql stable parallel safe rows 1 as $$
       ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
       latest as (
-        select distinct on (c.memory_id) c.* from change c order by c.memory_id, c.event = 'merged', c.rev desc
+        select distinct on (c.memory_id) c.owner_ref, c.memory_id, c.event, c.importance, coalesce(d.rev, c.rev) as rev,
+          coalesce(d.line, c.line) as line, coalesce(d.created_at, case when c.event = 'doubted' then c.created_at end) as doubted_at
+        from change c left join lateral (
+          select d.* from change d
+          where d.memory_id = c.memory_id and d.rev > c.rev and d.event in ('doubted', 'confirmed') order by d.rev desc limit 1
+        ) d on d.event = 'doubted' and c.event <> 'merged'
+        order by c.memory_id, c.event = 'merged', c.event in ('doubted', 'confirmed'), c.rev desc
       ),
       told as materialized (
         select l.* from latest l
@@ -71,6 +78,10 @@ language plpgsql stable parallel safe rows 1 as $$
         ) p on true
         where case
           when l.event in ('deleted', 'soft_deleted') then true
+          when l.event in ('doubted', 'confirmed') then m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
+            and l.memory_id = any (shown_ids) and (l.event = 'doubted' or not exists (
+              select from change c where c.memory_id = l.memory_id and c.event = 'doubted'
+            ))
           -- In the words of the one that is left, unless that has a change of its own.
           when m.state in ('superseded', 'merged') then l.event <> 'created' and exists (
             select from mnemograph.memory n
@@ -107,7 +118,7 @@ language plpgsql stable parallel safe rows 1 as $$
       select (select count(*) from active), coalesce(
         json_agg(json_build_object(
           'rev', b.rev, 'memoryId', b.memory_id, 'event', b.told_event, 'line', b.line, 'importance', b.importance,
-          'instead', b.instead, 'insteadId', b.instead_id
+          'doubtedAt', b.doubted_at, 'instead', b.instead, 'insteadId', b.instead_id
         ) order by b.instead_id is not null desc, b.importance desc, b.rev desc),
         '[]'
       ) into change_count, changes
@@ -148,7 +159,7 @@ language plpgsql stable parallel safe as $$
         'changes', array(
           select json_build_object(
             'rev', l.rev, 'memoryId', l.memory_id, 'event', c.value ->> 1, 'line', l.line, 'importance', l.importance,
-            'insteadId', c.value ->> 2, 'instead', (
+            'doubtedAt', case when l.event = 'doubted' then l.created_at end, 'insteadId', c.value ->> 2, 'instead', (
               select coalesce(p.value, p.content) from mnemograph.memory p where p.id = (c.value ->> 2)::uuid and p.owner_ref = of_owner
             )
           )

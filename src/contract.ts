@@ -9,6 +9,7 @@ export { MemoryError, messageOf } from "./errors.js";
 export {
   abortSignal,
   callback,
+  explainIssue,
   parseInput,
   revisionNumber,
   storableText,

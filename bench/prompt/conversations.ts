@@ -13,8 +13,13 @@ import {
   type MemoryOptions,
   memoryMiddleware,
 } from "../../src/index.js";
-import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
-import { believes, isAlwaysShown, readPrompt } from "../../test/support/prompt-reader.js";
+import {
+  believes,
+  HashingEmbeddings,
+  OfflineChatModel,
+  readPrompt,
+} from "../../src/testing/index.js";
+import { isAlwaysShown } from "../../test/support/always-shown.js";
 import { addMemories } from "../bench-memory.js";
 import { type PromptLog, recordingModel, textsIn, tokensIn } from "./prompt-log.js";
 import { memories, textOf } from "./words.js";

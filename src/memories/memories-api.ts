@@ -10,6 +10,7 @@ import { listRemembered, type MemoriesThen } from "./audit/list-remembered.js";
 import type { ConsentGiven } from "./consent/consent-request.rule.js";
 import {
   approveMemory,
+  confirmMemory,
   removeMemory,
   restoreMemory,
   revertMemory,
@@ -223,6 +224,18 @@ export interface MemoriesApi {
    */
   approve(input: ChangeMemory): Promise<MemoryItem>;
   /**
+   * Ends the doubt about an active memory (`doubtedAt`): somebody who knows says that it holds. Changes
+   * nothing if there is none.
+   * @example
+   * ```ts
+   * const insights = await memory.memories.list({ scope: { userId: "ana" }, kinds: ["insight"] });
+   * for (const { scope, id, doubtedAt } of insights)
+   *   if (doubtedAt) await memory.memories.confirm({ scope, id, actor: "admin" });
+   * ```
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
+   */
+  confirm(input: ChangeMemory): Promise<MemoryItem>;
+  /**
    * Restores the content after the entry `to` of its history, and makes the memory active.
    * @example
    * ```ts
@@ -313,6 +326,7 @@ export function createMemoriesApi(deps: MemoriesRuntime): MemoriesApi {
     },
     remove: async (input) => removeMemory(deps, changeOf(input)),
     restore: async (input) => restoreMemory(deps, changeOf(input)),
+    confirm: async (input) => confirmMemory(deps, changeOf(input)),
     approve: async (input) => approveMemory(deps, changeOf(input)),
     revert: async (input) => revertMemory(deps, parseInput(revertSchema, input, "change")),
     async history(input) {

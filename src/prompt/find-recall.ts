@@ -37,6 +37,8 @@ export type RecalledChange = {
   readonly line: string;
   /** The memory that it replaces, if the prompt shows that. */
   readonly insteadId: string | null;
+  /** Whether its line says that the memory may no longer hold. */
+  readonly isDoubted: boolean;
 };
 
 /** A message of another conversation that no extraction has read yet. */
@@ -60,7 +62,7 @@ export type RecallResult = Awaited<ReturnType<typeof findRecall>>;
 
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
-type ChangeRow = Omit<RecalledChange, "line"> & ToldChange;
+type ChangeRow = Omit<RecalledChange, "line" | "isDoubted"> & ToldChange;
 
 type Row = {
   readonly conversation: ConversationRow | null;
@@ -88,6 +90,7 @@ export async function findRecall(db: Connection, request: RecallRequest, timeout
   const [row] = await db.query<Row>(recallStatement(db, request), { prepare: true, timeoutMs });
   const { conversation, revision, trimmedTo, listed, found, memories, ...others } = row as Row;
   const { changes, told, unread } = others;
+  const asTold = (change: ChangeRow) => changeOf(change, request.timeZone);
   const byRef = memoriesByRef(memories);
   const listOf = (name: ListedMemories[0]) =>
     (listed.find(([list]) => list === name)?.[1] ?? []).flatMap((ref) => byRef.get(ref) ?? []);
@@ -97,8 +100,8 @@ export async function findRecall(db: Connection, request: RecallRequest, timeout
     revision: revision ?? 0,
     // A new thread has no changes: all existing memories are new to it.
     revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmedTo ?? 0),
-    changes: changes.map(changeOf),
-    told: (told ?? []).map((each) => ({ ...each, changes: each.changes.map(changeOf) })),
+    changes: changes.map(asTold),
+    told: (told ?? []).map((each) => ({ ...each, changes: each.changes.map(asTold) })),
     unread: unread.filter(({ text }) => !asksOnly(text)).slice(-request.unread),
     profile: listOf("profile"),
     rest: listOf("fallback"),
@@ -168,9 +171,9 @@ function earlierValue({ schema }: Connection) {
         ) end`;
 }
 
-function changeOf(row: ChangeRow): RecalledChange {
-  const { importance: _, instead: __, ...change } = row;
-  return { ...change, line: toldLine(row) };
+function changeOf(row: ChangeRow, timeZone: string): RecalledChange {
+  const { importance: _, instead: __, doubtedAt, ...change } = row;
+  return { ...change, line: toldLine(row, timeZone), isDoubted: doubtedAt !== null };
 }
 
 /** Messages read for each one that is shown: questions are left out. */

@@ -1,6 +1,6 @@
 import { dayMs } from "../clock.js";
 import { consentLines } from "../consents/consent-lines.rule.js";
-import { deltaHeader } from "../memories/audit/memory-change.js";
+import { deltaHeader, isDoubt } from "../memories/audit/memory-change.js";
 import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.js";
 import { memoryPreface } from "../messages/recalled-mark.js";
 import { isOperators, noteBlock, noteLine } from "../notes/note-block.rule.js";
@@ -9,7 +9,7 @@ import { nearStatements } from "../search/near-statements.rule.js";
 import { bytesPerToken, estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
-import { dayIn } from "../text/time-zone.js";
+import { longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
 import {
   type Additions,
@@ -64,9 +64,13 @@ export function countOf({ memories, changes, consents, unread }: Additions): num
   return memories.length + changes.top.length + consents.length + unread.length;
 }
 
-/** Whether one of `top` tells a memory in full: then no list repeats it. */
+/**
+ * Whether one of `top` tells a memory in full: then no list repeats it. A doubt is told beside the
+ * line that the prompt shows.
+ */
 export function toldIn({ top }: Pick<RecalledChanges, "top">): (memory: MemoryItem) => boolean {
-  const lines = new Map(top.map(({ memoryId, line }) => [memoryId, line]));
+  const told = top.filter(({ event }) => !isDoubt(event));
+  const lines = new Map(told.map(({ memoryId, line }) => [memoryId, line]));
   return ({ id, text }) => lines.get(id)?.includes(onOneLine(text)) ?? false;
 }
 
@@ -158,7 +162,7 @@ export function lineOf(
   isDated = false,
 ): string {
   if (part === "notes") return noteLine(memory, place, timeZone);
-  return `- ${shownLine(memory, textOf(memory, part, timeZone, isDated))}`;
+  return `- ${shownLine(memory, textOf(memory, part, timeZone, isDated), timeZone)}`;
 }
 
 /** Unrounded, with the line break before: tokens of lines and sections add up. */
@@ -185,8 +189,6 @@ function profileText({ key, value, text }: MemoryItem): string {
   return saysMore ? text : `${key}: ${value}`;
 }
 
-const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
-
 /**
  * Start of validity, unless that is within a day of its creation and `isDated` is not set, and the
  * earlier value.
@@ -198,7 +200,7 @@ function history(
 ): string {
   const isOlder = createdAt.getTime() - validFrom.getTime() > dayMs;
   if (!isOlder && !isDated && earlier === undefined) return "";
-  const since = dayFormat.format(new Date(dayIn(validFrom, timeZone)));
+  const since = longDate(validFrom, timeZone);
   return ` (since ${since}${earlier === undefined ? "" : `, earlier: ${clipped(earlier, earlierCharacters)}`})`;
 }
 

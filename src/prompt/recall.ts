@@ -18,7 +18,7 @@ import {
   type RecallRuntime,
   readRequest,
 } from "./recall-request.js";
-import type { Recalled } from "./recalled.js";
+import { type Recalled, shownIn } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
 
 /**
@@ -137,17 +137,25 @@ function reportNotes({ logger }: RecallRuntime, request: RecallRequest, recalled
 
 /**
  * Whether an open epoch has to end: what it told is gone, it shows a value without what replaced
- * it, or what became known since is over budget and more important than what it shows.
+ * it, or a memory without the doubt about it, or what became known since is over budget and more important than what it shows.
  */
-function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
+function mustFold(found: RecallResult, { epoch, changes, memories }: Recalled): boolean {
   const opened = found.conversation?.epoch;
   if (!opened) return false;
   if (isNewsGone(found)) return true;
   const shownIds = new Set(opened.lines.map(([, id]) => id ?? ""));
   const told = [...found.told.flatMap((turn) => turn.changes), ...changes.top];
   const replacedIds = new Set(told.map(({ insteadId }) => insteadId));
-  for (const id of shownIds)
-    if (found.shown.get(id)?.state === "superseded" && !replacedIds.has(id)) return true;
+  const doubtedIds = new Set(
+    told.filter(({ isDoubted }) => isDoubted).map(({ memoryId }) => memoryId),
+  );
+  const lines = shownIn(memories).concat(epoch.earlier.flatMap((turn) => turn.memories));
+  for (const { memory } of lines) if (memory.doubtedAt !== null) doubtedIds.add(memory.id);
+  for (const id of shownIds) {
+    const memory = found.shown.get(id);
+    if (memory?.state === "superseded" && !replacedIds.has(id)) return true;
+    if (memory && memory.doubtedAt !== null && !doubtedIds.has(id)) return true;
+  }
 
   if (epoch.added.omitted === 0) return false;
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));

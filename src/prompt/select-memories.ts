@@ -181,8 +181,12 @@ function earlierInEpoch({ conversation, shown, told }: RecallResult) {
   // In the order of the conversation, whatever they added.
   const turns = new Map(lines.map(([messageId]) => [messageId, [] as ShownMemory[]]));
   for (const [messageId, id, part] of lines) {
-    const memory = shown.get(id ?? "");
-    if (memory === undefined || part === null) continue;
+    const found = shown.get(id ?? "");
+    if (found === undefined || part === null) continue;
+    // Its line stays as it was shown; that it got into doubt since is added.
+    const turn = told.find((each) => each.messageId === messageId);
+    const doubt = turn?.news.doubts?.find(([doubted]) => doubted === found.id);
+    const memory = { ...found, doubtedAt: doubt ? new Date(doubt[1]) : null };
     if (part === "told") toldIds.push(memory.id);
     else if (messageId === openedBy && standingParts.includes(part)) block.push({ part, memory });
     else turns.get(messageId)?.push({ part, memory });

@@ -1,3 +1,4 @@
+import { isDoubt } from "../memories/audit/memory-change.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import type { ScoreParts } from "../search/rank-memories.rule.js";
 import {
@@ -15,13 +16,16 @@ export function shownBy(recalled: Recalled): ShownContext {
   const { recallMs } = epoch;
   const { block, hasMemories, own } = planPrompt(recalled);
   // The block is stored by the turn that opens the epoch.
-  const parts = idsOf(epoch.isNew ? [...block.memories, ...own.memories] : own.memories);
+  const printed = epoch.isNew ? [...block.memories, ...own.memories] : own.memories;
+  const parts = idsOf(printed);
   const used = idsOf(shownIn({ ...memories, rest: [] }));
   const memoryIds = new Set(Object.values(used).flat());
   if (!epoch.isNew) for (const id of Object.values(parts).flat()) memoryIds.add(id);
-  const told = changes.top.filter(({ event }) => event !== "deleted" && event !== "soft_deleted");
+  const told = changes.top.filter(
+    ({ event }) => event !== "deleted" && event !== "soft_deleted" && !isDoubt(event),
+  );
   const found = [...memories.relevant, ...memories.episodes];
-  const news = newsOf(own, epoch.isNew && hasMemories ? recalled.day : own.day);
+  const news = newsOf(own, epoch.isNew && hasMemories ? recalled.day : own.day, printed);
   return {
     revision: changes.revision,
     memoryIds: [...memoryIds],
@@ -60,6 +64,7 @@ function idsOf(shown: readonly ShownMemory[]) {
 function newsOf(
   { changes: { since, count, top }, consents, unread, omitted }: Additions,
   day: string | null,
+  printed: readonly ShownMemory[],
 ): ShownNews | undefined {
   const news: ShownNews = {};
   if (top.length > 0) {
@@ -69,6 +74,10 @@ function newsOf(
   }
   if (consents.length > 0) news.consents = consents.map(({ id, currentId }) => [id, currentId]);
   if (unread.length > 0) news.unread = unread.map(({ place: [ref, seq] }) => [ref, seq]);
+  const doubts: [string, string][] = [];
+  for (const { memory } of printed)
+    if (memory.doubtedAt !== null) doubts.push([memory.id, memory.doubtedAt.toISOString()]);
+  if (doubts.length > 0) news.doubts = doubts;
   if (omitted > 0) news.omitted = omitted;
   if (day !== null) news.day = day;
   return Object.keys(news).length === 0 ? undefined : news;

@@ -1,3 +1,4 @@
+import { doubtNote } from "../memories/item/doubt.rule.js";
 import { type MemoryItem, unverified, withCaution } from "../memories/item/memory.js";
 import { readsAsInstruction } from "../screening/reads-as-instruction.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
@@ -27,7 +28,7 @@ export interface MemoryBullet {
   readonly reason?: string;
   /** The day from which it holds, as "2026-11-28": only beside a nearly equal statement. */
   readonly since?: string;
-  /** Warns that nobody has confirmed it. */
+  /** Warns that nobody has confirmed it, or that it may no longer hold. */
   readonly caution?: string;
   /** Linked memories that are not hits themselves. */
   readonly related?: readonly string[];
@@ -110,7 +111,7 @@ export function bulletsOf(
   const bullets = hits.map((hit) => {
     const { id, validFrom } = hit.memory;
     const since = near.has(id) ? dayIn(validFrom, timeZone) : undefined;
-    return form === "full" ? fullBullet(hit, timeZone) : bullet(hit, since);
+    return form === "full" ? fullBullet(hit, timeZone) : bullet(hit, timeZone, since);
   });
   const [first, ...others] = bullets;
   if (!first || budgetTokens === null) return bullets;
@@ -124,10 +125,12 @@ export function bulletsOf(
 
 function bullet(
   { memory, similarity, reason, related = [] }: MemoryHit,
+  timeZone: string,
   since?: string,
 ): MemoryBullet {
   const { id, category } = memory;
-  const caution = unverified(memory);
+  const doubt = doubtNote(memory.doubtedAt, timeZone).slice(" (".length, -1);
+  const cautions = [unverified(memory), doubt].filter(Boolean);
   return {
     id,
     category,
@@ -135,14 +138,15 @@ function bullet(
     similarity: Math.round(similarity * 1_000) / 1_000,
     reason,
     ...(since !== undefined && { since }),
-    ...(caution !== null && { caution }),
-    ...(related.length > 0 && { related: related.map(labelledWithCaution) }),
+    ...(cautions.length > 0 && { caution: cautions.join("; ") }),
+    ...(related.length > 0 && { related: related.map((each) => cautioned(each, timeZone)) }),
   };
 }
 
 const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleText(text)}`;
 
-const labelledWithCaution = (memory: MemoryItem) => withCaution(memory, labelled(memory));
+const cautioned = (memory: MemoryItem, timeZone: string) =>
+  `${withCaution(memory, labelled(memory))}${doubtNote(memory.doubtedAt, timeZone)}`;
 
 function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
   const { kind, key, value, importance, confidence, pinned, tags } = hit.memory;
@@ -152,7 +156,7 @@ function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
   // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
   return {
-    ...bullet(hit),
+    ...bullet(hit, timeZone),
     text: visibleText(hit.memory.text),
     metadata: {
       ...{ kind, key, value, importance, confidence, pinned, tags },

@@ -28,6 +28,12 @@ export function zoneClock(timeZone: string): ZoneClock {
 export const dayIn = (time: Date, timeZone: string): string =>
   isoDay(new Date(zoneClock(timeZone)(time.getTime())));
 
+const dayInWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+/** As "3 March 2026". */
+export const longDate = (time: Date, timeZone: string): string =>
+  dayInWords.format(new Date(dayIn(time, timeZone)));
+
 const weekday = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" });
 
 /**

@@ -37,6 +37,8 @@ const newsSchema = z.strictObject({
   consents: z.array(z.tuple([memoryId, memoryId.nullable()])).optional(),
   /** Thread and seq of messages of other threads. */
   unread: z.array(z.tuple([count, smallCount])).optional(),
+  /** Memories whose line said that they may no longer hold, and since when. */
+  doubts: z.array(z.tuple([memoryId, z.iso.datetime()])).optional(),
   /** How many memories that are always shown were over budget. */
   omitted: smallCount.optional(),
   /** The day that the prompt was told, as "2026-11-28". */

@@ -51,6 +51,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   "memories.remove": [{ scope, id }],
   "memories.restore": [{ scope, id }],
   "memories.approve": [{ scope, id }],
+  "memories.confirm": [{ scope, id }],
   "memories.revert": [{ scope, id, to: 1 }],
   "memories.history": [{ scope, id }],
   "procedures.write": [said],

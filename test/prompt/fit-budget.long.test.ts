@@ -68,6 +68,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
         rev: fc.nat(),
         memoryId: fc.uuid(),
         insteadId: fc.constant(null),
+        isDoubted: fc.constant(false),
         event: fc.constantFrom("created" as const, "merged" as const),
         line,
       }),

@@ -7,6 +7,7 @@ import type { MemoryChange } from "../audit/memory-change.js";
 import { isGone, snapshot } from "../audit/snapshot.js";
 import { applyConsentPlan } from "../consent/consent-statements.js";
 import type { Changer, ChangeSet } from "./change-set.js";
+import { markDoubts } from "./mark-doubts.js";
 import { insertMemories, rewriteMemory } from "./memory-content.js";
 import {
   deactivateMemories,
@@ -51,14 +52,19 @@ export async function applyChanges(
     if (isNew.has(rewrite.id)) await rewriteMemory(tx, { ownerRef, rewrite, space });
   }
 
+  // What rests on a memory that ended gets into doubt; what was said again does not stay there.
+  const doubts = await markDoubts(tx, by, set);
+
   await joinMemories(tx, ownerRef, set.joined);
   await linkMemories(tx, set.links);
   await partSources(tx, by, set.parted);
 
   // The record reads the rows as the changes leave them, and rows that the purge deletes.
-  await recordChanges(tx, by, [...changes, ...movedIntervals(set)]);
+  const recorded = [...changes, ...doubts.changes, ...movedIntervals(set)];
+  await recordChanges(tx, by, recorded);
   await purgeMemories(tx, ownerRef, set.purged);
-  await applyConsentPlan(tx, set, by);
+  const events = (set.events ?? []).concat(doubts.events);
+  await applyConsentPlan(tx, { ...set, events }, by);
 }
 
 /** Entries for values of a slot whose validity changes because of another value's change. */

@@ -38,6 +38,10 @@ export interface ChangeSet extends ConsentPlan {
   readonly changes: readonly MemoryChange[];
   /** Ids of inactive memories to delete for good; the audit trail keeps them. */
   readonly purged: readonly string[];
+  /** Ids of memories that forgetting deletes: what rests on them may no longer hold. */
+  readonly ended: readonly string[];
+  /** Ids of memories that are not in doubt any more; `changes` says why. */
+  readonly settledDoubts: readonly string[];
 }
 
 /** Whose memories change, who changes them, and where. */
@@ -68,6 +72,8 @@ export interface Deactivation {
   readonly validTo?: string;
   /** @default never purged */
   readonly purgeAfterMs?: number | undefined;
+  /** Hidden for another reason than that it is wrong. @default what rests on it gets into doubt */
+  readonly mayHold?: boolean | undefined;
 }
 
 export interface MovedInterval extends IntervalMove {
@@ -89,7 +95,7 @@ export interface MemoryLink {
 export const newColumns = without(
   memoryColumns,
   ...(["assertedAt", "accessCount", "lastAccessedAt", "purgeAt"] as const),
-  ...(["createdAt", "updatedAt", "revision"] as const),
+  ...(["createdAt", "updatedAt", "revision", "doubtedAt"] as const),
 );
 
 export interface NewMemory extends RowOf<typeof newColumns> {
@@ -201,13 +207,13 @@ export function mergeMemories(
 /** Hides active memories, so that they can be restored until their purge. */
 export function hideMemories(
   memories: readonly MemoryItem[],
-  { purgeAfterMs }: { readonly purgeAfterMs: number },
+  { purgeAfterMs, mayHold }: Pick<Deactivation, "purgeAfterMs" | "mayHold">,
   event: HistoryEvent,
   detailsOf: (memory: MemoryItem) => object = () => ({}),
 ): Pick<ChangeSet, "deactivated" | "changes"> {
   const state = "soft_deleted";
   return {
-    deactivated: memories.map(({ id }) => ({ id, state, purgeAfterMs })),
+    deactivated: memories.map(({ id }) => ({ id, state, purgeAfterMs, mayHold })),
     changes: memories.map((memory) =>
       changeOf(memory, event, {
         old: { ...versionOf(memory), state: "active" },

@@ -37,7 +37,7 @@ export async function deactivateMemories(
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
-        purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', updated_at = ${tx.now()}
+        purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', doubted_at = null, updated_at = ${tx.now()}
       from target i where m.ref = i.ref
       returning m.ref
     ),
@@ -145,6 +145,7 @@ const copiedColumns = without(
   "accessCount",
   "assertedAt",
   "purgeAt",
+  "doubtedAt",
   "revision",
 );
 

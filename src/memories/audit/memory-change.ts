@@ -1,6 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { EventPlace } from "../../observability/events/event-log.js";
 import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
+import { doubtNote } from "../item/doubt.rule.js";
 import { type MemoryItem, type Provenance, withCaution } from "../item/memory.js";
 
 export const historyEvents = [
@@ -12,6 +13,8 @@ export const historyEvents = [
   "TTL",
   "RESTORE",
   "CONSENT",
+  "DOUBT",
+  "SETTLE",
 ] as const;
 
 export type HistoryEvent = (typeof historyEvents)[number];
@@ -56,6 +59,15 @@ export function changeOf(
   };
 }
 
+/** The record of the end of a doubt. @param as what agents see: nothing of a doubt that lapsed */
+export function settledDoubt(
+  memory: Parameters<typeof changeOf>[0] & { readonly doubtedAt: Date | null },
+  because: object,
+  as: "confirmed" | null = "confirmed",
+): MemoryChange {
+  return changeOf(memory, "SETTLE", { old: { doubtedAt: memory.doubtedAt }, new: because, as });
+}
+
 export const changeEvents = [
   "created",
   "updated",
@@ -63,9 +75,14 @@ export const changeEvents = [
   "deleted",
   "soft_deleted",
   "restored",
+  "doubted",
+  "confirmed",
 ] as const;
 
 export type ChangeEvent = (typeof changeEvents)[number];
+
+/** Whether a change is about what a memory rests on, and not about its words. */
+export const isDoubt = (event: ChangeEvent) => event === "doubted" || event === "confirmed";
 
 const erasedText = "(no longer kept)";
 
@@ -118,11 +135,17 @@ export interface ToldChange {
   readonly importance: number;
   /** What it replaces of what the prompt shows. */
   readonly instead: string | null;
+  /** Since when it may no longer hold. */
+  readonly doubtedAt: string | null;
 }
 
 /** A thread may be told of another event than the log has: what it never saw was created for it. */
-export function toldLine({ event, line, importance, instead }: ToldChange): string {
-  const words = line.replace(/ \(imp=\d\)$/, "");
+export function toldLine(
+  { event, line, importance, instead, doubtedAt }: ToldChange,
+  timeZone: string,
+): string {
+  const doubt = doubtNote(doubtedAt === null ? null : new Date(doubtedAt), timeZone);
+  const words = `${line.replace(/ \(imp=\d\)$/, "")}${doubt}`;
   if (event === "created") return `${words} (imp=${Math.round(importance)})`;
   if (instead === null || (event !== "updated" && event !== "restored")) return words;
   return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
@@ -135,6 +158,8 @@ const eventSigns: Readonly<Record<ChangeEvent, string>> = {
   deleted: "−deleted",
   soft_deleted: "⌛soft_deleted",
   restored: "↺restored",
+  doubted: "?doubted",
+  confirmed: "✓confirmed",
 };
 
 /** Changes since a thread last saw them. */

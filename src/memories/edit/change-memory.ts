@@ -8,7 +8,7 @@ import { sharedWords } from "../../text/shared-words.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { hideMemories, joinChanges } from "../apply/change-set.js";
 import { type HistoryEntry, listHistory } from "../audit/changes-api.js";
-import { changeOf } from "../audit/memory-change.js";
+import { changeOf, settledDoubt } from "../audit/memory-change.js";
 import {
   leastTrusted,
   type MemoryItem,
@@ -119,6 +119,18 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
     old: { state: before.state },
     new: versionOf(next),
   }));
+}
+
+/** Ends the doubt about a memory: it holds. Changes nothing if there is none. */
+export async function confirmMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  const states = ["active"] as const;
+  const current = await requireMemory(deps.db, input, states);
+  if (current.doubtedAt === null) return current;
+  return editMemory(deps, { ...input, current, states }, async ({ before }) => {
+    const { event, old, new: now } = settledDoubt(before, { confirmed: true });
+    const set = { settledDoubts: [before.id] };
+    return { after: before, set, event, old, new: now, as: "confirmed" };
+  });
 }
 
 function refuseRemoved(before: MemoryItem, now: Date): void {

@@ -140,6 +140,7 @@ export const memoryFields = {
     unscreened: "no model is shown it",
   },
   expiresAt: { column: orNull(column.time("expires_at")), set: momentField, change: "orNull" },
+  doubtedAt: { column: orNull(column.time("doubted_at")) },
   agentId: { column: orNull(column.text("agent_id", nameText)), words: "filter", set: nameText },
   runId: { column: orNull(column.text("run_id", nameText)), words: "filter", set: nameText },
   actorId: {

@@ -1,6 +1,7 @@
 import type { Scope } from "../../scope/scope.js";
 import { containedLine } from "../../screening/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
+import { doubtNote } from "./doubt.rule.js";
 import { boundedMetadata, type MemoryMetadata } from "./memory-metadata.rule.js";
 
 /**
@@ -83,9 +84,14 @@ export function withCaution(memory: Partial<Provenance>, words: string): string 
   return doubt === null ? words : `${words} (${doubt})`;
 }
 
-/** Text of a memory as one line of a prompt, with that warning. */
-export function shownLine(memory: Provenance, words: string): string {
-  return withCaution(memory, containedLine(words));
+/** Text of a memory as one line of a prompt, with that warning, and with its doubt. */
+export function shownLine(
+  memory: Provenance & Partial<Pick<MemoryItem, "doubtedAt">>,
+  words: string,
+  timeZone = "UTC",
+): string {
+  const line = withCaution(memory, containedLine(words));
+  return `${line}${doubtNote(memory.doubtedAt ?? null, timeZone)}`;
 }
 
 export function originOfRole(role: string | null | undefined): MemoryOrigin {
@@ -228,6 +234,8 @@ export interface MemoryItem {
   readonly metadata: MemoryMetadata;
   /** From then on its state reads `soft_deleted`. */
   readonly expiresAt: Date | null;
+  /** Since when it may no longer hold: a memory that it rests on has ended. Null: not in doubt. */
+  readonly doubtedAt: Date | null;
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly actorId: string | null;

@@ -50,7 +50,7 @@ export interface EventPlace {
 }
 
 // "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is
-// used up.
+// used up; "doubt": what a memory rests on has ended.
 export const eventOps = [
   "search",
   "classify",
@@ -69,6 +69,8 @@ export const eventOps = [
   "expire",
   "resume",
   "exhaust",
+  "doubt",
+  "settle",
 ] as const;
 
 export type EventOp = (typeof eventOps)[number];

@@ -1,6 +1,7 @@
 import { defineWork } from "../../work/define-work.js";
 import { markChangedOwners, maxMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { askDoubts } from "./judge-doubts.js";
 import { askJudge } from "./judge-pairs.js";
 import { type ConsolidationWork, loadConsolidation } from "./load-consolidation.js";
 import { type Consolidated, saveConsolidation } from "./save-consolidation.js";
@@ -10,7 +11,7 @@ const markEveryMs = 3_600_000;
 
 /**
  * Asks a model about pairs of similar memories: merges those with the same meaning, closes those
- * that a newer one replaces. Saves votes after each call: a worker that takes over asks only about
+ * that a newer one replaces. Also asks whether memories in doubt hold. Saves votes after each call: a worker that takes over asks only about
  * pairs without votes.
  */
 export function defineConsolidation(deps: ConsolidationRuntime) {
@@ -26,12 +27,15 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         waits: true,
       },
       mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, maxMarked) },
-      fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
+      fresh: { judged: [], doubts: [], tokens: 0, calls: 0, settled: [] },
       steps: {
-        // Pairs of similar memories without votes, if the day has tokens left.
+        // What is in doubt, and pairs of similar memories without votes, if the day has tokens left.
         load: (claim) => loadConsolidation(deps, claim),
-        // The votes, kept after each call.
-        ask: (taken, tools) => askJudge(deps, taken, tools),
+        // Whether what is in doubt holds; then the votes, kept after each call.
+        ask: async (taken, tools) => ({
+          doubts: await askDoubts(deps, taken.work.doubts, tools),
+          ...(await askJudge(deps, taken, tools)),
+        }),
         // `save` decides the effects, under the owner's lock.
         check: ({ judged }) => ({ judged }),
         save: async (made) => ({ settled: await saveConsolidation(deps, made) }),

@@ -13,6 +13,7 @@ import {
 import { refsOf, type StoredPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { findPairs, findStored } from "./find-pairs.js";
+import { type DoubtedMemory, findDoubted } from "./judge-doubts.js";
 import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
 export interface VotedPair extends StoredPair {
@@ -23,12 +24,13 @@ export interface ConsolidationWork extends OwnerWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
   readonly more: boolean;
+  readonly doubts: readonly DoubtedMemory[];
   readonly budgetTokens: number;
 }
 
 /**
  * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without
- * similar memories, deferred over the day's budget.
+ * similar memories and doubts, deferred over the day's budget.
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
@@ -54,9 +56,10 @@ export async function loadConsolidation(
   const { pairs, more, doneUntil } = resumed
     ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed.pairs) }
     : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
-  if (pairs.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
+  const doubts = await findDoubted(db, ownerRef);
+  if (pairs.length + doubts.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
   const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
-  return { pairs: voted, more, doneUntil, scope, ownerRef, budgetTokens };
+  return { pairs: voted, more, doubts, doneUntil, scope, ownerRef, budgetTokens };
 }
 
 const sideSchema = z.object({ ref: z.number(), revision: z.number() });

@@ -10,6 +10,7 @@ import { completeWork } from "../../work/work-table.js";
 import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
+import { type JudgedDoubt, settleDoubts } from "./judge-doubts.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
 import { findLinked, keepCompared } from "./pair-statements.js";
 import { verdictOf } from "./pair-votes.rule.js";
@@ -18,6 +19,7 @@ import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
 export interface Consolidated {
   judged: readonly VotedPair[];
+  doubts: readonly JudgedDoubt[];
   tokens: number;
   calls: number;
   settled: readonly SettledPair[];
@@ -26,7 +28,7 @@ export interface Consolidated {
 /** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
-  { claim, work, judged: pairs }: Taken<ConsolidationWork, Consolidated>,
+  { claim, work, judged: pairs, doubts }: Taken<ConsolidationWork, Consolidated>,
 ): Promise<SettledPair[]> {
   const { scope, ownerRef } = work;
   const settled = await deps.db.transaction(async (tx) => {
@@ -37,6 +39,9 @@ export async function saveConsolidation(
     const settled = await decideEffects(tx, deps, work, { pairs, owner });
     const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
     await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
+
+    // Afterwards, since a pair may have ended a memory in doubt.
+    await applyChanges(tx, by, await settleDoubts(tx, deps, ownerRef, doubts));
 
     // Changed pairs are compared again.
     const isChanged = ({ effect }: SettledPair) =>

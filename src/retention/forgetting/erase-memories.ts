@@ -79,7 +79,7 @@ export async function eraseMemoryRows(
       changes.push(changeOf(purged, "DELETE", { new: goneOf(id) }));
     }
     const by = { ownerRef: Number(ownerRef), scope, actor, step: "forget" } as const;
-    await applyChanges(tx, by, { changes });
+    await applyChanges(tx, by, { changes, ended: ids });
   }
   await subtractMemories(tx, ownerRef, refs);
   return { ...counts, ...(await eraseRows(tx, memoryTables(sql`${refs}::bigint[]`))) };

@@ -1,7 +1,8 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
 import { hideMemories } from "../../memories/apply/change-set.js";
-import { changeOf } from "../../memories/audit/memory-change.js";
+import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
+import { doubtsForMs } from "../../memories/item/doubt.rule.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
 import { findOwned } from "../../memories/item/memory-row.js";
 import {
@@ -29,7 +30,7 @@ const ageingEveryMs = 3_600_000;
 export const batchRows = 500;
 
 /**
- * Hides expired and long unused memories, and purges memories hidden long ago. Purging keeps the
+ * Hides expired and long unused memories, ends old doubts, and purges memories hidden long ago. Purging keeps the
  * audit trail; `forget` erases that too.
  */
 export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
@@ -57,11 +58,20 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
       // Hide what was not used for long.
       await repeatBatches(db, ownerRef, async (tx) => {
         const aged = await findOwned(tx, ownerRef, isAged(tx, options), inBatch);
-        const hidden = hideMemories(aged, options, "TTL", ({ lastAccessedAt }) => ({
+        const unused = { purgeAfterMs, mayHold: true };
+        const hidden = hideMemories(aged, unused, "TTL", ({ lastAccessedAt }) => ({
           lastAccessedAt,
         }));
         await applyChanges(tx, by, hidden);
         return aged.length;
+      });
+
+      // Let doubts lapse that nobody settled.
+      await repeatBatches(db, ownerRef, async (tx) => {
+        const old = await findOwned(tx, ownerRef, isLongDoubted(tx), inBatch);
+        const changes = old.map((memory) => settledDoubt(memory, { lapsed: true }, null));
+        await applyChanges(tx, by, { changes, settledDoubts: old.map(({ id }) => id) });
+        return old.length;
       });
 
       // Purge what was hidden long ago.
@@ -118,6 +128,7 @@ async function findOwners(
       ${ownersWhere(isAged(db, options), "m.importance, m.accessed_on")}
       union all ${ownersWhere(isDueForPurge(db), "m.purge_at")}
       union all ${ownersWhere(isExpired(db), "m.expires_at")}
+      union all ${ownersWhere(isLongDoubted(db), "m.owner_ref, m.doubted_at")}
     ) due limit ${limit}`);
   return rows.map(({ ref }) => ref);
 }
@@ -132,6 +143,9 @@ function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOpt
     and m.importance < ${importanceBelow}::real
     and m.accessed_on <= (${since} at time zone 'UTC')::date and m.last_accessed_at < ${since}`;
 }
+
+const isLongDoubted = (db: Connection): Sql =>
+  sql`m.doubted_at <= ${db.now()} - ${doubtsForMs}::float8 * interval '1 millisecond'`;
 
 const isDueForPurge = (db: Connection): Sql =>
   sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;

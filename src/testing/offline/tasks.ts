@@ -23,6 +23,15 @@ export const offlineTasks = {
       verdicts: promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...verdict })),
     };
   },
+  memory_doubts: (prompt) => {
+    const verdict = { verdict: "unknown", reason: reasoning };
+    return {
+      verdicts: promptBlocks(prompt, "memory").map((_, index) => ({
+        memory: index + 1,
+        ...verdict,
+      })),
+    };
+  },
   user_insights: () => ({ insights: [] }),
 } satisfies Readonly<Record<string, Task>>;
 

@@ -21,6 +21,11 @@ const remove: Action<Memory> = {
   about: "It is hidden from every search at once. For 30 days it can be restored.",
   act: deleteIt,
 };
+const confirm: Action<Memory> = {
+  does: "It still holds",
+  about: "Prompts no longer say that it may not hold.",
+  act: postTo("/memories/:id/confirm"),
+};
 const restore: Action<Memory> = {
   does: "Restore",
   about: (memories) => memories.map((each) => <ForgetRequest key={each.id} memory={each} />),
@@ -44,7 +49,10 @@ const byState: Partial<Record<Memory["state"], readonly Action<Memory>[]>> = {
 };
 
 /** What can be done to each of several memories. */
-export const actionsOf = ({ state }: Memory): readonly Action<Memory>[] => byState[state] ?? [];
+export function actionsOf({ state, doubtedAt }: Memory): readonly Action<Memory>[] {
+  const actions = byState[state] ?? [];
+  return doubtedAt === null ? actions : [confirm, ...actions];
+}
 
 /** What can be done about a memory, each for a reason that the audit trail keeps. */
 export function MemoryActions({ memory }: { memory: Memory }) {

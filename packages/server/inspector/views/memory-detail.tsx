@@ -126,6 +126,7 @@ function FactsOf({ memory }: { memory: Memory }) {
     Mentions: count(memory.seenCount),
     "Valid since": when(memory.validFrom),
     "Valid until": when(memory.validTo),
+    "In doubt since": when(memory.doubtedAt),
     Learned: when(memory.createdAt),
     "Last used": when(memory.lastAccessedAt),
     Expires: when(memory.expiresAt),

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { callCommand } from "./call-command.js";
 import { migrateCommand, reembedCommand, upkeepCommand } from "./database-commands.js";
 import { doctorCommand } from "./doctor-command.js";
+import { evalCommand } from "./eval-command.js";
 import { oneLine } from "./output.js";
 import { searchCommand } from "./search-command.js";
 import { inspectCommand, mcpCommand, serveCommand } from "./serve-commands.js";
@@ -23,7 +24,7 @@ const commands = [
     mcpCommand,
   ],
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
-  verifyCommand,
+  ...[verifyCommand, evalCommand],
 ];
 
 /** Its actions throw; callers report the errors. */

@@ -160,6 +160,17 @@ export const memoryOperations = {
         ...(await checkedAccess(context, input.id, false)),
       }),
   }),
+  confirmMemory: operation("post", "/memories/:id/confirm", "scope", {
+    does: "End the doubt about a memory: it holds",
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField }),
+    answer: memoryItem,
+    call: async (context, input) =>
+      context.memory.memories.confirm({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
+  }),
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
     versioned: true,

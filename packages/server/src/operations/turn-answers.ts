@@ -61,6 +61,7 @@ export const recallAnswer = z.strictObject({
         rev: z.number(),
         ...each(z.string(), "memoryId", "event", "line"),
         insteadId: nullableText,
+        isDoubted: z.boolean(),
       }),
     ),
   }),

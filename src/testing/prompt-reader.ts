@@ -1,30 +1,38 @@
-import type { MemoryItem } from "../../src/index.js";
+import type { MemoryItem } from "../memories/item/memory.js";
 
-/** What memory says in a prompt, in its order. */
+/** One line that memory wrote into a prompt. */
 export interface MemoryClaim {
-  /** The heading that it stands under, or "changes" for a line of the delta header. */
+  /** The heading above it, or "changes" for a line of the delta header. */
   readonly under: string;
   readonly line: string;
   /** The words that hold, by this line. */
   readonly words: string;
-  /** The words that no longer hold, by this line. */
+  /** The words that this line replaces: they hold no longer. */
   readonly ended: readonly string[];
 }
 
 export interface ReadPrompt {
+  /** Every line that memory wrote, in the prompt's order. */
   readonly claims: readonly MemoryClaim[];
-  /** What a reader of the whole prompt believes in the end. */
+  /** The words that a reader of the whole prompt believes in the end. */
   readonly believed: readonly string[];
   /** Whether the prompt says that there is more than it shows. */
   readonly saysMore: boolean;
 }
 
-/** Nothing under these is known: they ask, or tell what was said. */
+/** The lines under these headings are no knowledge: they ask, or repeat what was said. */
 const unknown = /^(?:## Waiting for |# Recent Conversation)/;
 
 /**
- * Memory's own lines in the messages of a prompt, read as a model reads them: a later line that
+ * Reads memory's own lines in the messages of a prompt as a model reads them: a later line that
  * names what it replaces ends an earlier one. Neither the conversation nor its summary counts.
+ *
+ * ```ts
+ * const { messages } = await memory.promptFor({ scope, threadId: "t1", query: "Dinner?" });
+ * const { believed } = readPrompt(messages.map(({ content }) => content));
+ * ```
+ *
+ * @param texts of all messages, in their order.
  */
 export function readPrompt(texts: readonly string[]): ReadPrompt {
   const blocks = texts.flatMap(memoryIn);
@@ -44,30 +52,13 @@ export function readPrompt(texts: readonly string[]): ReadPrompt {
   };
 }
 
-const shownWhole = ["profile", "preferences", "constraints", "instructions"];
-const minSlotImportance = 2.5;
-
-/** Whether prompts have it whatever is asked, by the default settings. */
-export function isAlwaysShown({
-  kind,
-  state,
-  category,
-  key,
-  importance,
-  pinned,
-}: Pick<MemoryItem, "kind" | "state" | "category" | "key" | "importance" | "pinned">): boolean {
-  if (state !== "active") return false;
-  const isSlot = key !== null && importance >= minSlotImportance;
-  return pinned || kind === "note" || shownWhole.includes(category) || isSlot;
-}
-
-/** Whether a reader of the prompt believes what `memory` says: its text, or its key and value. */
+/** Whether a reader of the prompt believes what a memory says: its text, or its key and value. */
 export const believes = (
   { believed }: ReadPrompt,
   { text, key, value }: Pick<MemoryItem, "text" | "key" | "value">,
 ): boolean => believed.some((words) => words.includes(text) || words.includes(`${key}: ${value}`));
 
-/** The parts of a message that memory wrote: a user's words may stand behind them. */
+/** The parts of a message that memory wrote: the user's own words may follow them. */
 function memoryIn(text: string): string[] {
   const context = /^\[Previous context: [\s\S]*?\](?:\n\n|$)/.exec(text)?.[0] ?? "";
   const rest = text.slice(context.length);
@@ -91,6 +82,6 @@ function claimsIn(block: string): MemoryClaim[] {
 /** "tea: black (since 1 May 2026, earlier: green)", "↑updated: [Profile] … (instead of: green)" */
 function claimOf(under: string, line: string, item: string): MemoryClaim {
   const replaced = /\((?:since [^()]*, earlier|instead of): (.*)\)$/.exec(item);
-  const words = replaced ? item.slice(0, replaced.index) : item;
+  const words = replaced ? item.slice(0, replaced.index).trimEnd() : item;
   return { under, line, words, ended: replaced?.[1] === undefined ? [] : [replaced[1]] };
 }

@@ -1,0 +1,213 @@
+import type { Scope } from "mnemograph";
+import { explainIssue } from "mnemograph/contract";
+import { isMap, LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+
+// The file of cases: what is in it, and where it is wrong.
+
+/** A recording of a large suite has some thousand answers. */
+const mostBytes = 4_000_000;
+const mostCases = 1_000;
+const mostAliases = 200;
+/** Of a thread. */
+export const mostMessages = 10_000;
+
+const text = z.string().refine((given) => given.trim() !== "", "must not be blank");
+const texts = z.union([text.transform((one) => [one]), z.array(text).min(1)]).optional();
+const moment = z
+  .union(
+    [z.iso.datetime({ offset: true }), z.iso.date()],
+    "must be a day, as 2026-03-02, or a time with its zone, as 2026-03-02T10:00:00Z",
+  )
+  .transform((given) => new Date(given));
+
+const message = z
+  .strictObject({
+    ...{ user: text.optional(), assistant: text.optional(), tool: text.optional() },
+    at: moment.optional(),
+  })
+  .refine(
+    ({ user, assistant, tool }) =>
+      [user, assistant, tool].filter((said) => said !== undefined).length === 1,
+    "must have one of `user`, `assistant` and `tool`, with what was said",
+  );
+
+const thread = z.strictObject({
+  /** @default its place in the list, from 1 */
+  id: text.optional(),
+  /** When its first message was said; each message may have a later time of its own. */
+  at: moment.optional(),
+  messages: z.array(message).min(1).max(mostMessages),
+  /** Ends the conversation, so that an app notes it. */
+  end: z.boolean().default(false),
+});
+
+/** What is expected, and how a table says it. */
+export const expectations = {
+  found: { of: "toFind", isWanted: true },
+  notFound: { of: "toFind", isWanted: false },
+  shown: { of: "toShow", isWanted: true },
+  notShown: { of: "toShow", isWanted: false },
+  believed: { of: "toBelieve", isWanted: true },
+  notBelieved: { of: "toBelieve", isWanted: false },
+} as const;
+
+export type ExpectationName = keyof typeof expectations;
+
+export const expectationNames = Object.keys(expectations) as ExpectationName[];
+
+const expected = z
+  .strictObject(
+    Object.fromEntries(expectationNames.map((name) => [name, texts])) as Record<
+      ExpectationName,
+      typeof texts
+    >,
+  )
+  .refine(
+    (given) => Object.values(given).some((words) => words !== undefined),
+    `names nothing: add words under one of ${expectationNames.join(", ")}`,
+  );
+
+/** Answers of the model of background work, by task, in the order of its calls. */
+const answers = z.record(z.string(), z.array(z.unknown()));
+
+export type Answers = z.output<typeof answers>;
+
+export const recordings = z.record(z.string(), answers);
+
+/** As `createMemory` takes them: settings, or a file with them. */
+const config = z.union([text, z.record(z.string(), z.unknown())]).optional();
+
+const oneCase = z.strictObject({
+  name: text,
+  /** @default those of the file */
+  config,
+  /** The owner of the memory. @default user: "user" */
+  ...{ tenant: text.optional(), user: text.optional(), app: text.optional() },
+  timeZone: text.optional(),
+  /** What is known before the first message. */
+  memories: z.array(z.looseObject({ text })).max(1_000).default([]),
+  threads: z.array(thread).max(1_000).default([]),
+  answers: answers.optional(),
+  question: text,
+  /** When it is asked. @default after the last message */
+  at: moment.optional(),
+  /** Where it is asked. @default a new thread */
+  thread: text.optional(),
+  agent: text.optional(),
+  expect: expected,
+});
+
+const caseFile = z.strictObject({
+  /** For the cases without settings of their own. */
+  config,
+  cases: z.array(oneCase).min(1).max(mostCases),
+});
+
+export type Case = z.output<typeof oneCase> & { readonly line: number };
+
+export interface CaseFile extends Omit<z.output<typeof caseFile>, "cases"> {
+  readonly cases: readonly Case[];
+}
+
+export interface Problem {
+  readonly line: number;
+  readonly says: string;
+}
+
+/** The cases of a file, or what is wrong with it, line by line. */
+export function readCases(given: string): CaseFile | { readonly problems: readonly Problem[] } {
+  if (given.length > mostBytes) {
+    const says = `the file has more than ${mostBytes} characters. Split it.`;
+    return { problems: [{ line: 1, says }] };
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(given, {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+  });
+  const lineAt = (offset: number) => lines.linePos(offset).line;
+  if (document.errors.length > 0) {
+    const broken = document.errors.map(({ message: says, pos: [offset] }) => ({
+      line: lineAt(offset),
+      says,
+    }));
+    return { problems: broken };
+  }
+  /** The line of the deepest part of `path` that is in the file; of a key, if it has one. */
+  const lineOf = (path: readonly PropertyKey[]): number => {
+    for (let length = path.length; length > 0; length--) {
+      const parent = document.getIn(path.slice(0, length - 1), true);
+      const pair =
+        isMap(parent) && parent.items.find(({ key }) => String(key) === path[length - 1]);
+      const node = pair ? pair.key : document.getIn(path.slice(0, length), true);
+      const { range } = Object(node) as { readonly range?: readonly number[] };
+      if (range?.[0] !== undefined) return lineAt(range[0]);
+    }
+    return 1;
+  };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    return { problems: [{ line: 1, says: (error as Error).message }] };
+  }
+  const read = caseFile.safeParse(value, { error: explainIssue });
+  if (!read.success) {
+    const found = read.error.issues.map((issue) => {
+      const { path, message } = issue;
+      const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+      const says = path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`;
+      return { line: lineOf([...path, ...unknown]), says };
+    });
+    return { problems: found.toSorted((one, other) => one.line - other.line) };
+  }
+  const cases = read.data.cases.map((each, at) => ({ ...each, line: lineOf(["cases", at]) }));
+  const problems = cases.flatMap((each, at) => problemsOf(each, at, cases, lineOf));
+  if (problems.length === 0) return { ...read.data, cases };
+  return { problems: problems.toSorted((one, other) => one.line - other.line) };
+}
+
+/** What a schema cannot see: names that are taken, threads that are missing, times that go back. */
+function problemsOf(
+  { name, threads, thread: asked, at, line }: Case,
+  place: number,
+  cases: readonly Case[],
+  lineOf: (path: readonly PropertyKey[]) => number,
+): Problem[] {
+  const problems: Problem[] = [];
+  const earlier = cases.slice(0, place).find((other) => other.name === name);
+  if (earlier) {
+    const says = `the name ${JSON.stringify(name)} is taken by line ${earlier.line}. Give it another.`;
+    problems.push({ line, says });
+  }
+  const ids = threads.map(threadIdOf);
+  if (asked !== undefined && !ids.includes(asked)) {
+    const says = `there is no thread ${JSON.stringify(asked)} in this case: ${ids.join(", ") || "it has none"}.`;
+    problems.push({ line: lineOf(["cases", place, "thread"]), says });
+  }
+  let last = 0;
+  const requireLater = (time: Date | undefined, ...path: PropertyKey[]) => {
+    if (time && time.getTime() < last) {
+      const says = `${time.toISOString()} is before the time above it. Order messages by time.`;
+      problems.push({ line: lineOf(["cases", place, ...path]), says });
+    }
+    last = Math.max(last, time?.getTime() ?? 0);
+  };
+  for (const [index, { at: begun, messages }] of threads.entries()) {
+    requireLater(begun, "threads", index, "at");
+    for (const [number, said] of messages.entries())
+      requireLater(said.at, "threads", index, "messages", number, "at");
+  }
+  requireLater(at, "at");
+  return problems;
+}
+
+export const threadIdOf = ({ id }: Case["threads"][number], place: number): string =>
+  id ?? String(place + 1);
+
+export function scopeOf({ tenant: tenantId, user: userId, app: appId }: Case): Scope {
+  const ids = { tenantId, userId: userId ?? (appId === undefined ? "user" : undefined), appId };
+  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+}

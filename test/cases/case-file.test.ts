@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { readCases } from "../../packages/server/src/cases/case-file.js";
+
+const problems = (yaml: string) => {
+  const read = readCases(yaml);
+  return "problems" in read ? read.problems.map(({ line, says }) => `${line}: ${says}`) : [];
+};
+
+it("names the line of each mistake, and what to do", () => {
+  const found = problems(`cases:
+  - name: first
+    threads:
+      - messages:
+          - user: Hello.
+            assistant: Hi.
+          - users: Hello.
+    question: " "
+    at: 2 March
+    expect: { found: [] }
+  - name: second
+    question: Who?
+    expect: {}
+`);
+  expect(found).toEqual([
+    "5: cases[0].threads[0].messages[0]: must have one of `user`, `assistant` and `tool`, with what was said",
+    '7: cases[0].threads[0].messages[1]: unknown key "users" (did you mean "user"?)',
+    "7: cases[0].threads[0].messages[1]: must have one of `user`, `assistant` and `tool`, with what was said",
+    "8: cases[0].question: must not be blank",
+    "9: cases[0].at: must be a day, as 2026-03-02, or a time with its zone, as 2026-03-02T10:00:00Z",
+    expect.stringMatching(/^10: cases\[0\].expect.found: /),
+    "13: cases[1].expect: names nothing: add words under one of found, notFound, shown, notShown, believed, notBelieved",
+  ]);
+});
+
+it("sees names that are taken, threads that are missing and times that go back", () => {
+  const one = `
+    threads:
+      - { at: 2026-03-02, messages: [{ user: Hello. }] }
+      - { at: 2026-03-01, messages: [{ user: Hello. }] }
+    question: Who?
+    expect: { found: Ana }`;
+  expect(
+    problems(`cases:\n  - name: a${one}\n    thread: x\n  - name: a\n    question: Who?
+    expect: { found: Ana }`),
+  ).toEqual([
+    "5: 2026-03-01T00:00:00.000Z is before the time above it. Order messages by time.",
+    '8: there is no thread "x" in this case: 1, 2.',
+    '9: the name "a" is taken by line 2. Give it another.',
+  ]);
+});
+
+it("refuses what is no YAML, is too large, or grows by its aliases", () => {
+  expect(problems("cases: [\n  {")[0]).toMatch(/^\d: /);
+  expect(problems("x".repeat(4_000_001))[0]).toMatch(/Split it\.$/);
+  const levels = Array.from({ length: 9 }, (_, at) => {
+    const before = at === 0 ? '"lol"' : `*a${at - 1}`;
+    return `a${at}: &a${at} [${Array.from({ length: 9 }, () => before).join(", ")}]`;
+  });
+  expect(problems(levels.join("\n"))[0]).toMatch(/alias/i);
+});

@@ -1,0 +1,89 @@
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { useCommandLine } from "../support/command-line.js";
+import { compiled } from "../support/compiled.js";
+import { repository } from "../support/doc-pages.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const cli = useCommandLine(useTestDatabase());
+const model = compiled("examples/demo/offline-model");
+
+const save = (name: string, text: string) => {
+  writeFileSync(join(cli.folder, name), text);
+  return name;
+};
+const evaluate = (...args: string[]) => cli.runOn(["eval", ...args]);
+
+/** The cases on the page, each with what it says that they print. */
+const page = readFileSync(join(repository, "docs/testing-memory.md"), "utf8");
+const block = /^```yaml cases\n([\s\S]*?)^```\n[\s\S]*?^```text output\n([\s\S]*?)^```$/gm;
+const examples = [...page.matchAll(block)].map(([, yaml = "", output = ""]) => ({ yaml, output }));
+
+const allergy = `cases:
+  - name: an allergy
+    threads: [{ messages: [{ user: I am allergic to peanuts. }] }]
+    question: What shall I cook?
+    expect: { believed: peanuts, notBelieved: walnuts }
+`;
+
+describe("`mnemograph eval`", () => {
+  it.each(examples)("prints what the page says: $output", async ({ yaml, output }) => {
+    const { code, out, err } = await evaluate(save("cases.yaml", yaml), "--model", model);
+    expect({ out: `${out}\n`, err }).toEqual({ out: output, err: "" });
+    expect(code).toBe(/^failed/m.test(output) ? 1 : 0);
+  });
+
+  it("keeps what the demo promises, without a model", async () => {
+    const folder = join(repository, "examples/demo");
+    const files = ["promises.yaml", "promises.answers.json", "memory.yaml"];
+    for (const file of files) copyFileSync(join(folder, file), join(cli.folder, file));
+    const args = ["promises.yaml", "--answers", "promises.answers.json", "--json"];
+    const { code, out } = await evaluate(...args);
+    const { cases, summary } = JSON.parse(out);
+    expect(cases.filter(({ error }: { error: string | null }) => error !== null)).toEqual([]);
+    expect(summary).toEqual({ cases: 5, expectations: 15, failed: 0, errors: 0 });
+    expect(code).toBe(0);
+  });
+
+  it("records a model's answers, plays them again, and says when they are too few", async () => {
+    const file = save("allergy.yaml", allergy);
+    const recorded = await evaluate(file, "--model", model, "--record", "answers.json");
+    expect(recorded).toMatchObject({ code: 0 });
+    const answers = JSON.parse(readFileSync(join(cli.folder, "answers.json"), "utf8"));
+    expect(Object.keys(answers["an allergy"])).toEqual(["fact_extraction"]);
+    expect(await evaluate(file, "--answers", "answers.json")).toEqual(recorded);
+    save("none.json", JSON.stringify({ "an allergy": {} }));
+    const few = await evaluate(file, "--answers", "none.json");
+    expect(few.code).toBe(1);
+    expect(few.out).toContain("there are too few answers of fact_extraction. Record them again");
+    const untaught = await evaluate(file);
+    expect(untaught).toMatchObject({ code: 1, err: expect.stringContaining("No model") });
+  });
+
+  it("ends with 2 for what it cannot use, with each line and what to do", async () => {
+    const wrong = save("wrong.yaml", `${allergy}    agents: cook\n    at: noon\n`);
+    expect(await evaluate(wrong)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(
+        /^mnemograph: wrong.yaml:6: .*"agents".*did you mean "agent"\?.*\nmnemograph: wrong.yaml:7: .*must be a day/m,
+      ),
+    });
+    expect(await evaluate("missing.yaml")).toMatchObject({ code: 2 });
+    const file = save("allergy.yaml", allergy);
+    expect(await evaluate(file, "--record", "a.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("name it with --model"),
+    });
+    expect(await evaluate(file, "--case", "a diet")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"an allergy"'),
+    });
+    save("settings.yaml", "retrieval: { topk: 3 }");
+    expect(await evaluate(file, "--config", "settings.yaml")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('did you mean "topK"'),
+    });
+  });
+});
