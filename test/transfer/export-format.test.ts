@@ -27,7 +27,13 @@ function formatOf(lines: readonly object[]): string {
   const shapes = (field: string) =>
     [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
-  const free = ["draft", "old", "new", "snapshot", ...(fields.includes("namespace") ? ["value"] : [])];
+  const free = [
+    "draft",
+    "old",
+    "new",
+    "snapshot",
+    ...(fields.includes("namespace") ? ["value"] : []),
+  ];
   return fields
     .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
     .join(", ");

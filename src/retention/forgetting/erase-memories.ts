@@ -66,7 +66,11 @@ export async function eraseMemoryRows(
       where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
     const { actor, reason } = audit;
     const goneOf = (id: string) => {
-      return { state: "purged", since: knownSince.get(id), ...(reason !== undefined && { reason }) };
+      return {
+        state: "purged",
+        since: knownSince.get(id),
+        ...(reason !== undefined && { reason }),
+      };
     };
     const changes = found.map(({ active, ...memory }) => {
       const as = active ? "deleted" : null;
