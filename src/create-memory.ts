@@ -237,10 +237,10 @@ function createTurnCalls(
       const { explain, ...given } = parseInput(explainSchema, request, "query");
       const query = given as object as Parameters<typeof queryMemories>[1];
       if (explain) return explainQuery(runtime, query);
-      const { hits, form, ...shape } = await observedQuery(query);
-      return form === null
-        ? hitsWithinBudget(hits, shape.budgetTokens)
-        : bulletsOf(hits, form, shape);
+      const { hits, form, past, ...shape } = await observedQuery(query);
+      const shown =
+        form === null ? hitsWithinBudget(hits, shape.budgetTokens) : bulletsOf(hits, form, shape);
+      return past ? { hits: shown, ...past } : shown;
     }) as Memory["query"],
   };
 }

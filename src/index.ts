@@ -41,7 +41,9 @@ export {
   withMemory,
 } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
+export type { AsOf, KnownThen, MissingPast } from "./memories/audit/as-of.js";
 export type { Change, Changes, HistoryEntry } from "./memories/audit/changes-api.js";
+export type { MemoriesThen } from "./memories/audit/list-remembered.js";
 export type { ConsentRequest } from "./memories/consent/consent-request.rule.js";
 export type { Category, CategoryPolicy } from "./memories/item/category.rule.js";
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";
@@ -86,7 +88,7 @@ export type { Redact } from "./screening/redactor.js";
 export type { MemoryBullet } from "./search/answer-query.js";
 export type { Explanation } from "./search/explain-query.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
-export type { MemoryQuery } from "./search/query-memories.js";
+export type { HitsThen, MemoryQuery } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.rule.js";
 export type { Reranker } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { withoutSource } from "../memories/audit/snapshot.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { eraseMemoryRows, findErasable } from "../retention/forgetting/erase-memories.js";
@@ -50,6 +51,16 @@ export async function clearQuotes(
   await tx.query(sql`
     update ${schema}.history h set new = h.new - 'source'
     where h.owner_ref = ${ownerRef} and ${restsOnChanged(sql`h.new`, threadId, thread)}`);
+  // What was once learned from it, and now rests on other messages.
+  await tx.query(sql`
+    update ${schema}.history h set snapshot = ${withoutSource}
+    where h.owner_ref = ${ownerRef} and h.snapshot ->> 'threadId' = ${String(thread.threadRef)} and (
+      exists (select from jsonb_array_elements(h.snapshot -> 'sourceSeqs') c (seq) where c.seq <@ ${seqs})
+      or exists (
+        select from unnest(${thread.messages.map(({ before }) => before)}::text[]) b (words)
+        where strpos(b.words, h.snapshot ->> 'evidence') > 0
+      )
+    )`);
   // A model's invalid answers may quote it.
   await tx.query(sql`
     update ${schema}.work k set output = null, error = null

@@ -2,6 +2,7 @@ import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { nonBlank } from "../input/parse-input.js";
 import { changeEvents, historyEvents } from "../memories/audit/memory-change.js";
+import { importedSnapshot } from "../memories/audit/snapshot.js";
 import { consentColumns } from "../memories/consent/consent-statements.js";
 import {
   addedSources,
@@ -11,9 +12,23 @@ import {
   wordRows,
 } from "../memories/item/index-rows.js";
 import { memoryHash } from "../memories/item/memory.js";
-import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
+import {
+  memoryColumns,
+  memoryTerms,
+  snapshotColumns,
+  wordNames,
+} from "../memories/item/memory-fields.js";
 import { decodeMessage } from "../messages/message-codec.js";
-import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
+import {
+  type Column,
+  checks,
+  column,
+  orNull,
+  pairs,
+  type RowOf,
+  recordset,
+  without,
+} from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes, lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
@@ -86,6 +101,16 @@ const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(field:
     out,
     (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
   );
+
+/** A memory as an entry of its audit trail has it: without what is null. */
+const snapshotLine = z.strictObject(
+  Object.fromEntries(
+    Object.entries(checks(snapshotColumns)).map(([name, check]) => {
+      const mayLack = check.safeParse(null).success || name === "sourceSeqs";
+      return [name, mayLack ? check.optional() : check];
+    }),
+  ),
+) as unknown as z.ZodType<RowOf<typeof snapshotColumns>>;
 
 /** CTEs that index and count the inserted messages. */
 function messageIndex(db: Connection, { ownerRef }: ImportTarget): Sql {
@@ -379,11 +404,29 @@ export const records = {
       new: column.json("new"),
       actor: orNull(column.text("actor")),
       revision: orNull(column.bigint("rev")),
+      /** The memory after the change, as its own line has it; older exports have none. */
+      snapshot: derived(
+        column.json("snapshot", snapshotLine.nullish()),
+        sql`x.snapshot - '{ref,threadId}'::text[]
+          || case when t.id is null then '{}' else jsonb_build_object('threadId', t.thread_id) end`,
+        () => sql`case when i.snapshot is not null then (
+          select ${importedSnapshot(sql`m.ref`, sql`t.id`)}
+          from jsonb_to_record(i.snapshot) as s (${recordset(snapshotColumns)})
+        ) end`,
+      ),
       createdAt: column.time("created_at"),
     },
     words: ["old", "new"],
+    rows: ({ schema }, { scope }) => sql`${schema}.history x
+      left join ${schema}.thread t on t.id = (x.snapshot ->> 'threadId')::bigint and t.user_id = ${scope.userId}
+      where ${hasOwner(scope)}`,
     key: ["x.id"],
-    insert: { ownerColumns: ["owner_ref"] },
+    insert: {
+      ownerColumns: ["owner_ref"],
+      joined: ({ schema }, target) => sql`
+        left join ${schema}.memory m on m.id = i."memoryId" and m.owner_ref = ${target.ownerRef}
+        left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i.snapshot ->> 'threadId'`)}`,
+    },
   },
   change: {
     table: "change_log",

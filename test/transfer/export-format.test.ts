@@ -27,7 +27,13 @@ function formatOf(lines: readonly object[]): string {
   const shapes = (field: string) =>
     [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
-  const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
+  const free = [
+    "draft",
+    "old",
+    "new",
+    "snapshot",
+    ...(fields.includes("namespace") ? ["value"] : []),
+  ];
   return fields
     .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
     .join(", ");
@@ -66,7 +72,7 @@ describe("the format of an export", () => {
         "consent": "type: string, id: string, appId: null, rule: string, category: string, key: string, slot: string, normalValue: string, contentHash: string, draft, status: string, seenCount: number, signals: [string], proposedBy: string, memoryId: null, createdAt: time, expiresAt: time, askAt: time, decidedAt: null, decidedBy: null, decidedVia: null, evidence: null",
         "end": "type: string, lines: number",
         "header": "type: string, format: string, version: number, exportedAt: time, scope: {tenantId: string,userId: string}",
-        "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, createdAt: time",
+        "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, snapshot, createdAt: time",
         "item": "type: string, appId: string, namespace: [string], key: string, value, indexFields: [string], ttlMinutes: null, expiresAt: null, createdAt: time, updatedAt: time",
         "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string, editedAtSeq: null | number, altered: boolean",
         "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",

@@ -214,6 +214,13 @@ export const itemColumns = without(memoryColumns, ...internalNames);
 export const madeColumns = only(memoryColumns, ...madeNames);
 export const plainColumns = without(itemColumns, ...madeNames);
 
+/** What the audit trail keeps of a memory after each change; its id and scope are the entry's. */
+export const snapshotColumns = without(
+  memoryColumns,
+  ...(["id", "tenantId", "userId", "appId", "contentHash"] as const),
+  ...(["assertedTurn", "assertedAt", "accessCount"] as const),
+);
+
 type SetShape = {
   [Of in SetName]: Fields[Of] extends { readonly initial: unknown }
     ? z.ZodDefault<Fields[Of]["set"]>

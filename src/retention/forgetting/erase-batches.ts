@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { checkpointNamesOf } from "../../checkpoints/checkpoint-names.js";
+import { withoutSource } from "../../memories/audit/snapshot.js";
 import { changedSources } from "../../memories/item/index-rows.js";
 import type { Connection } from "../../postgres/connection.js";
 import {
@@ -172,6 +173,9 @@ async function forgetWords(tx: Connection, erasure: ErasureScope, threadId: stri
       asked_in = nullif(asked_in, ${threadId})
     where c.owner_ref = ${ownerRef}::bigint
       and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId', asked_in)`);
+  await tx.query(sql`
+    update ${tx.schema}.history h set snapshot = ${withoutSource}
+    where h.owner_ref = ${ownerRef}::bigint and (h.snapshot ->> 'threadId')::bigint in (${threadsOf(tx, erasure)})`);
   await tx.query(sql`
     update ${tx.schema}.history h
     set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end
