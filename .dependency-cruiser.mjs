@@ -46,7 +46,7 @@ const mayImport = {
     "memories/write",
   ],
   memories: [...foundations, ...memoryRules, "memories/write", "memories/edit"],
-  search: [...foundations, "models", "transcript", "memories/item"],
+  search: [...foundations, "models", "transcript", "memories/item", "memories/audit"],
   summaries: [...foundations, "models", ...observability, "transcript", "work"],
   facts: [...underModels, "memories/item", "memories/consent", "memories/write", "search"],
   consents: [
@@ -68,6 +68,7 @@ const mayImport = {
     "episodes",
     "notes",
     "memories/item",
+    "memories/audit",
     "memories/consent",
     "memories/apply",
     "memories/write",

@@ -172,6 +172,9 @@ create table mnemograph.history (
   actor text,
   rev bigint,
   memory_revision bigint,
+  -- The memory's fields as the change left them, by name, without those that are null; null once it is gone. From these
+  -- `asOf` reads what was known at a time.
+  snapshot jsonb,
   created_at timestamptz not null default now()
 );
 create index history_memory on mnemograph.history (memory_id, created_at desc);

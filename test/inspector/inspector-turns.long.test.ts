@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
@@ -59,6 +60,18 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     await found.filter({ hasText: texts.cars }).waitFor();
     const marks = await found.locator("mark").allTextContents();
     expect(new Set(marks)).toEqual(new Set(["cars"]));
+  });
+
+  it("A conversation is exported as a test case", async () => {
+    const [scope, threadId] = [{ userId: "vera-7" }, "greenhouse"];
+    const messages = [{ role: "user" as const, content: "In greenhouse I am vera-7." }];
+    await memory.remember({ scope, threadId, messages });
+    await open("thread?user=vera-7&thread=greenhouse");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export as a test case" }).click();
+    const yaml = await readFile(await (await downloading).path(), "utf8");
+    expect(yaml).toContain("- user: In thread-1 I am user-1.");
+    await page.getByText("case.yaml is in your downloads").waitFor();
   });
 
   it("Two turns are compared in three clicks, also of two conversations", async () => {

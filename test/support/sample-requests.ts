@@ -101,6 +101,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   shownTo: ({ id }) => ({ id }),
   shownWords: ({ threadId }) => ({ threadId, seq: 0 }),
   threadCost: ({ threadId }) => ({ threadId }),
+  exportCase: ({ threadId }) => ({ threadId }),
   threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),
   removeMessage: ({ threadId }) => ({ threadId, messageId: `${threadId} 1` }),
   replaceMessage: ({ threadId }) => ({ threadId, messageId: `${threadId} 2`, text: "Noted." }),

@@ -10,6 +10,7 @@ export function DownloadButton({
   path,
   call,
   fileName,
+  fileOf = (answer) => answer.blob(),
   sayOf,
 }: {
   does: string;
@@ -18,12 +19,14 @@ export function DownloadButton({
   path: Path;
   call: Call;
   fileName: string;
+  /** @default the answer as it is */
+  fileOf?: (answer: Response) => Promise<Blob>;
   /** Said when it is there. */
   sayOf: (file: Blob) => string | Promise<string>;
 }) {
   const [said, setSaid] = useState<Error | string | null>(null);
   const download = async () => {
-    const file = await (await send(path, call)).blob();
+    const file = await fileOf(await send(path, call));
     saveFile(file, fileName);
     return sayOf(file);
   };

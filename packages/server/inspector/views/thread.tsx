@@ -1,5 +1,6 @@
-import type { Message } from "../api-types.js";
+import type { Answer, Message } from "../api-types.js";
 import { type InView, inViewOf, missingFrom } from "../in-view.js";
+import { DownloadButton } from "../parts/download-button.js";
 import { Page } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
@@ -74,7 +75,8 @@ async function readPage(params: Params, isOperator: boolean, ask: Ask) {
 
 function Talk({ page }: { page: ThreadPage }) {
   const { title, messages, turns: shown, cost, summaries, failed } = page;
-  const { at, thread = "" } = useHere().params;
+  const { params, owner } = useHere();
+  const { at, thread = "" } = params;
   const turns = turnsOf(messages);
   const views = inViewOf(shown);
   const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
@@ -88,13 +90,24 @@ function Talk({ page }: { page: ThreadPage }) {
       title={title}
       kind="conversation"
       beside={
-        <p class="faint">
+        <div class="faint">
           <bdi>{thread}</bdi> · {costOf(cost.total)}
           {cost.background.length > 0 && " · in the background, tokens in: "}
           {cost.background
             .map(({ kind, inputTokens }) => `${kind} ${count(inputTokens)}`)
-            .join(", ")}
-        </p>
+            .join(", ")}{" "}
+          <DownloadButton
+            does="Export as a test case"
+            running="Reading…"
+            path="/threads/:threadId/case"
+            call={{ ids: { threadId: thread }, owner }}
+            fileName="case.yaml"
+            fileOf={caseIn}
+            sayOf={() =>
+              "case.yaml is in your downloads: names are replaced, and you write what is expected."
+            }
+          />
+        </div>
       }
     >
       <JobList jobs={failed} />
@@ -123,6 +136,11 @@ function Talk({ page }: { page: ThreadPage }) {
       </div>
     </Page>
   );
+}
+
+async function caseIn(answer: Response): Promise<Blob> {
+  const { yaml }: Answer<"/threads/:threadId/case"> = await answer.json();
+  return new Blob([yaml], { type: "application/yaml" });
 }
 
 function costOf(total: ThreadPage["cost"]["total"]): string {

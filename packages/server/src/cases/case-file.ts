@@ -9,6 +9,8 @@ import { z } from "zod";
 const mostBytes = 4_000_000;
 const mostCases = 1_000;
 const mostAliases = 200;
+/** Of a thread. */
+export const mostMessages = 10_000;
 
 const text = z.string().refine((given) => given.trim() !== "", "must not be blank");
 const texts = z.union([text.transform((one) => [one]), z.array(text).min(1)]).optional();
@@ -35,7 +37,7 @@ const thread = z.strictObject({
   id: text.optional(),
   /** When its first message was said; each message may have a later time of its own. */
   at: moment.optional(),
-  messages: z.array(message).min(1).max(10_000),
+  messages: z.array(message).min(1).max(mostMessages),
   /** Ends the conversation, so that an app notes it. */
   end: z.boolean().default(false),
 });

@@ -1,5 +1,9 @@
+import type { Memory, Scope, ThreadMessage } from "mnemograph";
 import { MemoryError, noCost, scoreSignals, shownParts, threadStates } from "mnemograph/contract";
 import { z } from "zod";
+import { mostMessages } from "../cases/case-file.js";
+import { exportCase } from "../cases/export-case.js";
+import { nothingHere } from "./caller.js";
 import {
   counts,
   described,
@@ -217,6 +221,17 @@ export const threadOperations = {
       messages: await emptyIfForbidden(memory.threads.messages({ ...target, ...input }), []),
     }),
   }),
+  exportCase: operation("get", "/threads/:threadId/case", "scope", {
+    does: "A conversation as a test case in YAML, without the names of user, app, tenant and thread",
+    input: z.strictObject(thread),
+    answer: z.strictObject({ yaml: z.string() }),
+    async call({ memory, target: { scope } }, { threadId }) {
+      const messages = await emptyIfForbidden(allMessages(memory, { scope, threadId }), []);
+      if (messages.length === 0) throw nothingHere();
+      const names = await namesOf(memory, scope);
+      return { yaml: exportCase({ scope, threadId, names, messages }) };
+    },
+  }),
   removeMessage: operation("delete", "/threads/:threadId/messages/:messageId", "scope", {
     does: "Remove one message for good, from transcript and checkpoints, with what rests on it alone",
     input: messageAddress,
@@ -240,6 +255,31 @@ export const threadOperations = {
     }),
   }),
 };
+
+/** As many as a case may have. */
+async function allMessages(
+  memory: Memory,
+  address: { scope: Scope; threadId: string },
+): Promise<ThreadMessage[]> {
+  const all: ThreadMessage[] = [];
+  const limit = 1_000;
+  for (let page = limit; page === limit && all.length < mostMessages; ) {
+    const after = all.at(-1)?.seq ?? -1;
+    const found = await memory.threads.messages({ ...address, limit, after });
+    all.push(...found);
+    page = found.length;
+  }
+  return all;
+}
+
+/** What the user wants to be called, or wanted before. */
+async function namesOf(memory: Memory, { appId: _, ...user }: Scope): Promise<string[]> {
+  if (user.userId === undefined) return [];
+  const states = ["active", "superseded"] as const;
+  const keys = ["preferred_name"];
+  const found = await memory.memories.list({ scope: user, keys, states: [...states] });
+  return found.flatMap(({ value }) => value ?? []);
+}
 
 /** Another owner's thread looks like a missing one, which has no rows. */
 function emptyIfForbidden<Found>(found: Promise<Found>, empty: Found): Promise<Found> {
