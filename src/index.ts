@@ -41,7 +41,9 @@ export {
   withMemory,
 } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
+export type { AsOf, KnownThen, MissingPast } from "./memories/audit/as-of.js";
 export type { Change, Changes, HistoryEntry } from "./memories/audit/changes-api.js";
+export type { MemoriesThen } from "./memories/audit/list-remembered.js";
 export type { ConsentRequest } from "./memories/consent/consent-request.rule.js";
 export type { Category, CategoryPolicy } from "./memories/item/category.rule.js";
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";
@@ -59,12 +61,16 @@ export type { EnergyLevel } from "./observability/usage/energy.js";
 export type { MemoryConfig } from "./options.js";
 export type { DatabaseOption } from "./postgres/open-database.js";
 export type { DatabaseStatus } from "./postgres/outage.js";
+export type { HandedMessage } from "./prompt/handed-on.js";
 export type { MemoryPrompt } from "./prompt/prompt-for.js";
+export type { ReplayGap } from "./prompt/rebuild-turn.js";
 export type { RecallInput } from "./prompt/recall-request.js";
 export type { Recalled } from "./prompt/recalled.js";
+export type { ReplayAnswer, ReplayedTurn } from "./prompt/replay.js";
 export { shownBy } from "./prompt/shown-by.js";
 export type { ShownWords } from "./prompt/shown-words.js";
 export type { ThreadCost } from "./prompt/thread-cost.js";
+export type { ReplayLine } from "./prompt/what-if.js";
 export type {
   ChangedTranscript,
   MessageRemoval,
@@ -82,7 +88,7 @@ export type { Redact } from "./screening/redactor.js";
 export type { MemoryBullet } from "./search/answer-query.js";
 export type { Explanation } from "./search/explain-query.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
-export type { MemoryQuery } from "./search/query-memories.js";
+export type { HitsThen, MemoryQuery } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.rule.js";
 export type { Reranker } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";

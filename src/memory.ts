@@ -3,6 +3,7 @@ import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { defineFacts } from "./facts/define-facts.js";
+import type { AsOf } from "./memories/audit/as-of.js";
 import type { ChangesApi } from "./memories/audit/changes-api.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
@@ -18,6 +19,7 @@ import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { MemoryPrompt, PromptInput } from "./prompt/prompt-for.js";
 import type { RecallInput } from "./prompt/recall-request.js";
 import type { Recalled } from "./prompt/recalled.js";
+import type { ConsolidationsApi } from "./reflection/consolidation/consolidations-api.js";
 import type { defineConsolidation } from "./reflection/consolidation/define-consolidation.js";
 import type { defineInsights } from "./reflection/insights/define-insights.js";
 import type { Remembered } from "./remember/remember.js";
@@ -27,7 +29,7 @@ import type { AppsApi, UsersApi } from "./retention/owners/users-api.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
-import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
+import type { HitsThen, MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { SettingInUse } from "./settings-in-use.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
@@ -118,6 +120,41 @@ export interface Memory {
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
+  /** Runs of consolidation: preview, list, apply and revert them. For operators. */
+  readonly consolidations: ConsolidationsApi;
+  /**
+   * The hits of a question with the parts of each score, and related memories that are no hits, with
+   * the reason; with `asOf` those of a past time. For debugging: it takes four round trips, and shows memories that the agent may not
+   * read.
+   * @example
+   * ```ts
+   * const { hits, omitted } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
+   * for (const { memory, reason, detail } of omitted) console.log(memory.text, reason, detail);
+   * ```
+   * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
+   */
+  query(
+    input: MemoryQuery & { readonly explain: true; readonly asOf?: AsOf | undefined },
+  ): Promise<Explanation>;
+  /**
+   * The memories that fitted a question at a past time, in their texts of then: see
+   * `memories.list`. They are compared by their words; `byWords` says how many have no vector of
+   * that text. Neither source messages nor links count.
+   * @example
+   * ```ts
+   * const { hits, complete } = await memory.query({
+   *   scope: { userId: "ana" },
+   *   query: "What may she eat?",
+   *   asOf: "2026-03-01",
+   * });
+   * ```
+   * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` also for a time in the future
+   */
+  query(
+    input: MemoryQuery & { readonly return?: null | undefined; readonly asOf: AsOf },
+  ): Promise<HitsThen>;
+  /** The same, in the form that models read. */
+  query(input: MemoryRequest & { readonly asOf: AsOf }): Promise<HitsThen<MemoryBullet>>;
   /**
    * The memories that fit a question, best first; none when nothing fits.
    * @example
@@ -130,18 +167,6 @@ export interface Memory {
   query(input: MemoryQuery & { readonly return?: null | undefined }): Promise<MemoryHit[]>;
   /** The same, in the form that models read. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
-  /**
-   * The same hits with the parts of each score, and related memories that are no hits, with the
-   * reason. For debugging: it takes four round trips, and shows memories that the agent may not
-   * read.
-   * @example
-   * ```ts
-   * const { hits, omitted } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
-   * for (const { memory, reason, detail } of omitted) console.log(memory.text, reason, detail);
-   * ```
-   * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
-   */
-  query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** The messages of conversations, word for word. */
   readonly transcript: TranscriptApi;
   /**

@@ -8,6 +8,7 @@ import { defineNotes } from "../notes/define-notes.js";
 import { trimRecords } from "../observability/usage/usage-statements.js";
 import type { ResolvedConfig } from "../options.js";
 import { keepTenancy } from "../postgres/isolation.js";
+import { sweepRuns } from "../reflection/consolidation/consolidation-run.js";
 import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
@@ -69,6 +70,7 @@ const purges: Readonly<Record<string, Purge>> = {
   "Old usage and events": ({ db }) => trimRecords(db),
   "Expired items of the store": ({ db }) => sweepItems(db),
   "Pairs compared long ago": ({ db }) => sweepCompared(db),
+  "Old runs of consolidation": ({ db }) => sweepRuns(db),
 };
 
 function definePurge(deps: Runtime<ResolvedConfig>): Work {

@@ -2,8 +2,11 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput, revisionNumber, storableText } from "../input/parse-input.js";
+import type { Runtime } from "../runtime.js";
 import { listed, requiredScope, type Scope } from "../scope/scope.js";
+import { type AsOf, asOfField, requirePast } from "./audit/as-of.js";
 import { type HistoryEntry, listHistory } from "./audit/changes-api.js";
+import { listRemembered, type MemoriesThen } from "./audit/list-remembered.js";
 import type { ConsentGiven } from "./consent/consent-request.rule.js";
 import {
   approveMemory,
@@ -88,6 +91,8 @@ const changeSchema = memorySchema.extend({
   origin: z.enum(memoryOrigins).optional(),
 });
 const updateSchema = changeSchema.extend(changeFields);
+/** Without `asOf`: today. */
+const askedSchema = listingSchema.extend({ asOf: asOfField.optional() });
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 /** One memory of a scope. */
@@ -129,6 +134,24 @@ export interface MemoriesApi {
    * ```
    */
   get(input: MemoryOfScope): Promise<MemoryItem | null>;
+  /**
+   * Lists what memory knew at a past time, from the audit trail: texts, values, states and all other
+   * fields of then. `asOf` is a time, which gives what was known and true then, or one or both of
+   * `{ validAt, knownAt }`. `complete: false` says that something of then is not kept any more, and
+   * `missing` why. Use is not recorded, so memories have no order by it, and `lastAccessedAt` is that
+   * of their last change.
+   * @example
+   * ```ts
+   * const { memories, complete } = await memory.memories.list({
+   *   scope: { userId: "ana" },
+   *   asOf: "2026-03-01",
+   * });
+   * ```
+   * @throws MemoryError `INVALID_INPUT` also for a time in the future, and without a scope
+   */
+  list(
+    listing: MemoryListing & { readonly scope: Scope; readonly asOf: AsOf },
+  ): Promise<MemoriesThen>;
   /**
    * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a
    * scope: everybody's, for operators.
@@ -243,7 +266,10 @@ export interface MemoriesApi {
   history(input: MemoryOfScope): Promise<HistoryEntry[]>;
 }
 
-export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
+type MemoriesRuntime = WriteRuntime &
+  Runtime<{ readonly receipts: { readonly idKey?: string | undefined } }>;
+
+export function createMemoriesApi(deps: MemoriesRuntime): MemoriesApi {
   const { policy } = deps.config;
   const namesOf = (categories: readonly string[] | undefined) =>
     categories?.map((name) => requireCategory(policy, name).name);
@@ -277,10 +303,19 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { scope, id } = memoryOf(input);
       return findMemory(deps.db, scope, id);
     },
-    list: (listing) =>
-      listed(listingSchema, listing, "listing", (page) =>
-        listMemories(deps.db, { ...page, categories: namesOf(page.categories) }),
-      ),
+    list: ((listing?: object) =>
+      listed(askedSchema, listing, "listing", async ({ asOf, ...given }) => {
+        const page = { ...given, categories: namesOf(given.categories) };
+        if (asOf === undefined) return listMemories(deps.db, page);
+        const { scope, sort } = page;
+        if (scope === undefined)
+          throw invalidPast("`asOf` needs a scope: pass whose past is meant.");
+        if (sort === "used") throw invalidPast("past use is not recorded: choose another `sort`.");
+        const now = deps.clock();
+        const { idKey } = deps.config.receipts;
+        const then = { ...page, scope, asOf: requirePast(asOf, now) };
+        return listRemembered(deps.db, then, { now, idKey });
+      })) as MemoriesApi["list"],
     count: (counting) =>
       listed(countingSchema, counting, "counting", (which) =>
         countMemories(deps.db, { ...which, categories: namesOf(which.categories) }),
@@ -300,6 +335,9 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     },
   };
 }
+
+const invalidPast = (problem: string) =>
+  new MemoryError("INVALID_INPUT", `Invalid listing: ${problem}`);
 
 function requireFuture(expiresAt: unknown, now: Date): void {
   const moment = momentField.safeParse(expiresAt);

@@ -1,7 +1,9 @@
 import sql from "sql-template-tag";
+import { withoutSource } from "../memories/audit/snapshot.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { eraseMemoryRows, findErasable } from "../retention/forgetting/erase-memories.js";
+import { eraseTold } from "../transcript/told-words.js";
 import { type Ending, restsOnChanged, type Settling } from "./settle-resting.js";
 
 const removedReason = "The message that it was learned from was removed.";
@@ -17,6 +19,7 @@ export const purging: Ending = {
     await tx.query(
       sql`delete from ${tx.schema}.consent_request where id = any (${consents}::uuid[])`,
     );
+    await eraseTold(tx, { ownerRef, ids: consents });
     const ids = memories.map(({ id }) => id);
     const isPurged = sql`x.owner_ref = ${ownerRef} and x.id = any (${ids}::uuid[])`;
     await eraseMemoryRows(tx, {
@@ -48,6 +51,16 @@ export async function clearQuotes(
   await tx.query(sql`
     update ${schema}.history h set new = h.new - 'source'
     where h.owner_ref = ${ownerRef} and ${restsOnChanged(sql`h.new`, threadId, thread)}`);
+  // What was once learned from it, and now rests on other messages.
+  await tx.query(sql`
+    update ${schema}.history h set snapshot = ${withoutSource}
+    where h.owner_ref = ${ownerRef} and h.snapshot ->> 'threadId' = ${String(thread.threadRef)} and (
+      exists (select from jsonb_array_elements(h.snapshot -> 'sourceSeqs') c (seq) where c.seq <@ ${seqs})
+      or exists (
+        select from unnest(${thread.messages.map(({ before }) => before)}::text[]) b (words)
+        where strpos(b.words, h.snapshot ->> 'evidence') > 0
+      )
+    )`);
   // A model's invalid answers may quote it.
   await tx.query(sql`
     update ${schema}.work k set output = null, error = null

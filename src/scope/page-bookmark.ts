@@ -27,8 +27,11 @@ export async function requireEnd(
     sql`select from ${table} ${alias} where ${alias}.id = ${uuidOf(after)}::uuid and ${isListed}`,
   );
   if (row) return;
-  throw new MemoryError(
+  throw lostBookmark(what);
+}
+
+export const lostBookmark = (what: string): MemoryError =>
+  new MemoryError(
     "INVALID_INPUT",
     `\`after\` must be the id of ${what} that was listed, and that one is not there (any more): list from the beginning.`,
   );
-}

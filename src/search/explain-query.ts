@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import type { KnownThen } from "../memories/audit/as-of.js";
 import { readableCategories } from "../memories/item/category.rule.js";
 import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
@@ -14,7 +15,13 @@ import {
 } from "./answer-query.js";
 import { matchedWords } from "./matched-words.js";
 import { noFilter } from "./memory-filter.rule.js";
-import { findHits, type MemoryQuery, type ReadQuery, readQuery } from "./query-memories.js";
+import {
+  findHits,
+  type MemoryQuery,
+  type RankedThen,
+  type ReadQuery,
+  readQuery,
+} from "./query-memories.js";
 import {
   type MemoryHit,
   type RankedHit,
@@ -70,8 +77,10 @@ export interface Explanation {
     /** Words of its text that match the question, as it spells them. */
     readonly matched: readonly string[];
   })[];
-  /** Best first; at most 50, then 20 inactive ones. */
+  /** Best first; at most 50, then 20 inactive ones. Of a past time: only what was active then. */
   readonly omitted: readonly OmittedMemory[];
+  /** Only with `asOf`. */
+  readonly past?: (KnownThen & RankedThen) | undefined;
 }
 
 const maxOmitted = 50;
@@ -87,7 +96,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, maxHits: search.maxHits + maxOmitted } };
-  const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
+  const { ordered, candidates, weighed, isBroad, past } = await findHits(deps, more, question);
   // What is shown of the best, and what of them is over the budget.
   const best = withRelated(ordered.slice(0, search.maxHits), candidates);
   const shown = fitting(best, shape);
@@ -108,8 +117,9 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     if (!ids.has(each.hit.memory.id))
       omitted.push(omission(each.hit, "floor", belowFloorText(each)));
   // What would fit, but for the allowlist, categories, kinds and filters.
-  for (const each of await findInvisible(deps, question, more))
-    omitted.push(notSelected(each, query, deps));
+  if (!past)
+    for (const each of await findInvisible(deps, question, more))
+      omitted.push(notSelected(each, query, deps));
   // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
   const hits = best.filter(isShown);
@@ -126,7 +136,8 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     hits: hits.map((hit, index) => {
       return { ...hit, rank: index + 1, matched: matched[index]?.question ?? [] };
     }),
-    omitted: [...bestOmitted.slice(0, maxOmitted), ...inactive],
+    omitted: [...bestOmitted.slice(0, maxOmitted), ...(past ? [] : inactive)],
+    ...(past && { past }),
   };
 }
 

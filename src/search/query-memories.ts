@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput } from "../input/parse-input.js";
+import { type AsOfTimes, asOfField, type KnownThen, requirePast } from "../memories/audit/as-of.js";
 import {
   type CategoryPolicy,
   readableCategories,
@@ -12,6 +13,7 @@ import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
+  type MemoryHit,
   noParts,
   type RankedHit,
   rankWeighed,
@@ -23,6 +25,7 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { rerank } from "./rerank.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 import { searchMemories } from "./search-memories.js";
+import { searchRemembered } from "./search-remembered.js";
 
 const topK = z.int().min(1).max(200).nullish();
 const budgetTokens = z.int().min(16).max(100_000).nullish();
@@ -71,17 +74,32 @@ const querySchema = z.strictObject({
    */
   budgetTokens,
   budget_tokens: budgetTokens,
+  /** What was known at a past time. @default today */
+  asOf: asOfField.nullish(),
 });
 
 /**
  * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
  * unset.
  */
-export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "return"> {}
+export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "return" | "asOf"> {}
 
 /** A query with an answer formatted for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
+}
+
+/** Hits of what was known at a past time. */
+export interface HitsThen<Hit = MemoryHit> extends KnownThen, RankedThen {
+  readonly hits: readonly Hit[];
+}
+
+export interface RankedThen {
+  /**
+   * How many of the memories that were searched have no vector, since their text has changed since:
+   * they were compared by words alone.
+   */
+  readonly byWords: number;
 }
 
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
@@ -104,32 +122,47 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery) {
   // The question's words, the days and people that it names, and its vector.
   const question = await embedQuestion(deps, query);
   // What fits it, best first.
-  const { ordered, candidates } = await findHits(deps, query, question);
+  const { ordered, candidates, past } = await findHits(deps, query, question);
   // The best of them, with memories that are linked to them. `query` of
   // create-memory.ts writes them for a model, by `bulletsOf`.
   const hits = withoutParts(ordered.slice(0, query.search.maxHits));
-  return { hits: withRelated(hits, candidates), ...query.shape };
+  return { hits: withRelated(hits, candidates), past, ...query.shape };
 }
 
 export async function findHits(
   deps: SearchRuntime,
-  { search, threshold }: ReadQuery,
+  { search, threshold, asOf }: ReadQuery,
   question: EmbeddedQuestion,
 ) {
-  // One query finds candidates, and the features that rank them.
-  const { candidates, important } = await searchMemories(deps.db, question, search);
+  // One query finds candidates, and the features that rank them; of a past time, the audit trail has them.
+  const { candidates, important, past } = await findCandidates(deps, asOf, search, question);
   // A broad question compares nothing: it lists what is most important.
   const isBroad = important.length > 0;
-  if (isBroad) return { isBroad, ordered: important.map(listedHit), candidates: [], weighed: [] };
+  if (isBroad)
+    return { isBroad, ordered: important.map(listedHit), candidates: [], weighed: [], past };
   // A score for each, of its features; what proves nothing is left out, and the best come first.
-  const ranking = { ...question, threshold, now: deps.clock() };
+  const ranking = { ...question, threshold, now: asOf?.knownAt ?? deps.clock() };
   const weighed = weighMemories(candidates, ranking);
   const ranked = rankWeighed(weighed, ranking);
   // The user's own reranker reorders the head of the list.
-  return { isBroad, ordered: await rerank(deps, question, ranked), candidates, weighed };
+  return { isBroad, ordered: await rerank(deps, question, ranked), candidates, weighed, past };
 }
 
-export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
+/** @returns `past` only with `asOf` */
+async function findCandidates(
+  { db, clock, config }: SearchRuntime,
+  asOf: AsOfTimes | null,
+  search: ReadQuery["search"],
+  question: EmbeddedQuestion,
+) {
+  if (asOf === null) return { ...(await searchMemories(db, question, search)), past: undefined };
+  const { idKey } = config.receipts;
+  const found = await searchRemembered(db, question, { ...search, asOf }, { now: clock(), idKey });
+  const { candidates, important, byWords } = found;
+  return { candidates, important, past: { ...found.past, byWords } };
+}
+
+export function readQuery({ config, clock }: SearchRuntime, input: MemoryQuery) {
   const { policy } = config;
   const { scope, ...request } = parseInput(querySchema, input, "query");
   const maxHits = valueOfAliases(request, "topK", "top_k") ?? 5;
@@ -144,6 +177,7 @@ export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
     timeZone,
     agent,
     threshold: request.threshold ?? undefined,
+    asOf: request.asOf ? requirePast(request.asOf, clock()) : null,
     search: {
       scope,
       categories,

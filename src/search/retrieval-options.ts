@@ -165,4 +165,5 @@ export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> &
 export type SearchRuntime = Runtime<{
   readonly retrieval: RetrievalOptions;
   readonly policy: CategoryPolicy;
+  readonly receipts: { readonly idKey?: string | undefined };
 }>;

@@ -1,5 +1,6 @@
 import { MemoryError } from "../errors.js";
-import { isApproved } from "../memories/item/memory.js";
+import { isApproved, type MemoryItem, type Provenance } from "../memories/item/memory.js";
+import { wordNames } from "../memories/item/memory-fields.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { withReferences } from "../messages/attachments.js";
 import { decodeMessage, encodeMessage } from "../messages/message-codec.js";
@@ -37,7 +38,13 @@ export async function importable(
   }
   if (line.type === "header" || line.type === "end") return { ...given, isQuarantined: false };
   const { words = [] } = recordTypeOf(line.type);
-  const clean = await screened(screen, await redactFields(redactor, line, words));
+  const redacted = await redactFields(redactor, line, words);
+  if (redacted.type === "history" && redacted.snapshot) {
+    const snapshot = await redactFields(redactor, redacted.snapshot, wordNames);
+    const kept = { ...redacted, snapshot: await screenedMemory(screen, snapshot) };
+    return { ...given, line: kept, isQuarantined: false };
+  }
+  const clean = await screened(screen, redacted);
   const isQuarantined = line.type === "memory" && "state" in clean && clean.state !== line.state;
   return { ...given, line: clean, isQuarantined };
 }
@@ -54,11 +61,8 @@ export function unreadable(number: number, cause: unknown): MemoryError {
  */
 async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {
-    case "memory": {
-      const instructs =
-        line.state === "active" && !isApproved(line) && (await memoryInstructs(screen, line));
-      return instructs ? { ...line, state: "quarantined" } : line;
-    }
+    case "memory":
+      return screenedMemory(screen, line);
     case "summary":
       return screenedSummary(screen, line);
     case "change":
@@ -71,6 +75,15 @@ async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
     default:
       return line;
   }
+}
+
+async function screenedMemory<Of extends Parameters<typeof memoryInstructs>[1]>(
+  screen: Screen,
+  memory: Of & Provenance & Pick<MemoryItem, "state">,
+): Promise<Of> {
+  const isTrusted = memory.state !== "active" || isApproved(memory);
+  const instructs = !isTrusted && (await memoryInstructs(screen, memory));
+  return instructs ? { ...memory, state: "quarantined" } : memory;
 }
 
 async function screenedSummary(screen: Screen, line: ExportLineOf<"summary">): Promise<ExportLine> {

@@ -27,7 +27,13 @@ function formatOf(lines: readonly object[]): string {
   const shapes = (field: string) =>
     [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
-  const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
+  const free = [
+    "draft",
+    "old",
+    "new",
+    "snapshot",
+    ...(fields.includes("namespace") ? ["value"] : []),
+  ];
   return fields
     .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
     .join(", ");
@@ -50,10 +56,12 @@ describe("the format of an export", () => {
       [name],
     );
     const lines = await linesOf(memory, { tenantId: name, userId: name });
-    const memories = lines.filter(({ type }) => type === "memory");
-    for (const line of memories)
-      expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
-    const types = [...new Set(lines.map(({ type }) => type))].filter((type) => type !== "memory");
+    const ofFields = ["memory", "shown"] as const;
+    for (const type of ofFields)
+      for (const line of lines.filter((each) => each.type === type))
+        expect(Object.keys(line)).toEqual(["type", ...Object.keys(records[type].fields)]);
+    const isOfFields = (type: string) => (ofFields as readonly string[]).includes(type);
+    const types = [...new Set(lines.map(({ type }) => type))].filter((type) => !isOfFields(type));
     const format = types.map((type) => [
       type,
       formatOf(lines.filter((line) => line.type === type)),
@@ -64,9 +72,9 @@ describe("the format of an export", () => {
         "consent": "type: string, id: string, appId: null, rule: string, category: string, key: string, slot: string, normalValue: string, contentHash: string, draft, status: string, seenCount: number, signals: [string], proposedBy: string, memoryId: null, createdAt: time, expiresAt: time, askAt: time, decidedAt: null, decidedBy: null, decidedVia: null, evidence: null",
         "end": "type: string, lines: number",
         "header": "type: string, format: string, version: number, exportedAt: time, scope: {tenantId: string,userId: string}",
-        "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, createdAt: time",
+        "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, snapshot, createdAt: time",
         "item": "type: string, appId: string, namespace: [string], key: string, value, indexFields: [string], ttlMinutes: null, expiresAt: null, createdAt: time, updatedAt: time",
-        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string",
+        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string, editedAtSeq: null | number, altered: boolean",
         "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",
         "owner": "type: string, revision: number, turns: number, changesTrimmedTo: number",
         "relation": "type: string, from: string, to: string, relationType: string, strength: number, createdAt: time",

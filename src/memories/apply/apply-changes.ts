@@ -4,6 +4,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { markInsights, markWork } from "../../work/work-table.js";
 import type { MemoryChange } from "../audit/memory-change.js";
+import { isGone, snapshot } from "../audit/snapshot.js";
 import { applyConsentPlan } from "../consent/consent-statements.js";
 import type { Changer, ChangeSet } from "./change-set.js";
 import { markDoubts } from "./mark-doubts.js";
@@ -54,15 +55,36 @@ export async function applyChanges(
   // What rests on a memory that ended gets into doubt; what was said again does not stay there.
   const doubts = await markDoubts(tx, by, set);
 
-  // The record reads rows that the purge deletes.
-  await recordChanges(tx, by, changes.concat(doubts.changes));
   await joinMemories(tx, ownerRef, set.joined);
   await linkMemories(tx, set.links);
   await partSources(tx, by, set.parted);
+
+  // The record reads the rows as the changes leave them, and rows that the purge deletes.
+  const recorded = [...changes, ...doubts.changes, ...movedIntervals(set)];
+  await recordChanges(tx, by, recorded);
   await purgeMemories(tx, ownerRef, set.purged);
   const events = (set.events ?? []).concat(doubts.events);
   await applyConsentPlan(tx, { ...set, events }, by);
 }
+
+/** Entries for values of a slot whose validity changes because of another value's change. */
+function movedIntervals({
+  changes = [],
+  moves = [],
+  splits = [],
+}: Partial<ChangeSet>): RecordedChange[] {
+  const recorded = new Set(changes.map(({ memoryId }) => memoryId));
+  const moved = [
+    ...moves.map(({ id, ...interval }) => ({ memoryId: id, new: interval })),
+    ...splits.map(({ id, from }) => ({ memoryId: id, new: { validFrom: from } })),
+  ];
+  return moved
+    .filter(({ memoryId }) => !recorded.has(memoryId))
+    .map((entry) => ({ ...entry, event: "UPDATE" }));
+}
+
+/** The category is the row's, if none is given. */
+type RecordedChange = Omit<MemoryChange, "category"> & { readonly category?: string };
 
 /** Notes that become active may be too many; facts and episodes are evidence of insights. */
 async function markDue(
@@ -86,7 +108,7 @@ async function markDue(
 async function recordChanges(
   tx: Connection,
   { ownerRef, scope, actor, step, search }: Changer,
-  changes: readonly MemoryChange[],
+  changes: readonly RecordedChange[],
 ): Promise<void> {
   if (changes.length === 0 && !search) return;
   const { schema } = tx;
@@ -104,22 +126,22 @@ async function recordChanges(
     ),
     -- One lookup each: a join with a list of unknown length may scan the whole table.
     existing as (
-      select i.position, m.app_id, m.revision
+      select i.position, m.app_id, m.revision, m.category, case when not ${isGone} then ${snapshot} end as snapshot
       from input i cross join lateral (
-        select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1
+        select * from ${schema}.memory where id = i."memoryId" limit 1
       ) m
     ),
     change as (
       select i.*, o.revision + count(i.delta) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
-        m.revision as memory_revision
+        m.revision as memory_revision, m.snapshot, coalesce(i.category, m.category) as of_category
       from input i
       cross join (select revision from ${schema}.owner where id = ${ownerRef}) o
       left join existing m on m.position = i.position
     ),
     audit as (
       insert into ${schema}.history
-        (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, created_at)
-      select ${ownerRef}, app, "memoryId", event, old, new, ${actor}, rev, memory_revision, ${tx.now()}
+        (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, snapshot, created_at)
+      select ${ownerRef}, app, "memoryId", event, old, new, ${actor}, rev, memory_revision, snapshot, ${tx.now()}
       from change order by position
     ),
     delta as (
@@ -134,7 +156,7 @@ async function recordChanges(
         (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, memory_id, category,
           similarity, created_at)
       select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${node}, ${step}, op, 'ok', "memoryId",
-        category, similarity, ${tx.now()}
+        of_category, similarity, ${tx.now()}
       from change
       union all
       select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text, ${node}, ${step},
@@ -147,7 +169,7 @@ async function recordChanges(
   );
 }
 
-function opOf({ event, new: now }: MemoryChange): EventOp {
+function opOf({ event, new: now }: RecordedChange): EventOp {
   const { state, decision } = (now ?? {}) as { state?: unknown; decision?: "approve" | "refuse" };
   if (event === "ADD") return state === "quarantined" ? "quarantine" : "create";
   if (event === "CONSENT") return decision as "approve" | "refuse";

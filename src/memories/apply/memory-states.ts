@@ -269,9 +269,24 @@ export async function partSources(
         ) then m.evidence end
       from shared where m.ref = shared.ref and m.owner_ref = ${ownerRef} and m.thread_ref = ${threadRef}
         and m.kind not in ('episode', 'note')
-      returning m.ref
+      returning m.ref, m.id, m.evidence
+    ),
+    -- What is recorded of them, too: a quote only if it is still theirs.
+    recorded as (
+      update ${schema}.history h
+      set snapshot = (h.snapshot - case when h.snapshot ->> 'evidence' = p.evidence then '' else 'evidence' end)
+        || jsonb_build_object('sourceSeqs', ${otherSeqs(sql`h.snapshot`, seqs)})
+      from parted p
+      where h.memory_id = p.id and h.owner_ref = ${ownerRef} and h.snapshot ->> 'threadId' = ${String(threadRef)}
     )
     delete from ${schema}.memory_source s using parted p
     where s.memory_ref = p.ref and s.thread_ref = ${threadRef} and s.seq = any (${seqs}::integer[])`);
   }
 }
+
+/** The source messages of a snapshot, without `seqs`. */
+const otherSeqs = (snapshot: Sql, seqs: readonly number[]): Sql => sql`(
+        select coalesce(jsonb_agg(c.seq order by c.place), '[]')
+        from jsonb_array_elements(${snapshot} -> 'sourceSeqs') with ordinality c (seq, place)
+        where c.seq <> all (array(select to_jsonb(s) from unnest(${seqs}::integer[]) s))
+      )`;

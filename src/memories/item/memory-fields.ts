@@ -37,7 +37,7 @@ interface SetField<Value> extends Field {
 }
 
 /** Fields that are mapped to columns of another form. */
-type Mapped = "scope" | "source" | "turns" | "correction" | "earlier";
+type Mapped = "scope" | "source" | "turns" | "correction" | "earlier" | "inPlace";
 const madeNames = [
   ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
   ...(["turnStart", "turnEnd"] as const),
@@ -213,6 +213,13 @@ export const itemColumns = without(memoryColumns, ...internalNames);
 /** Columns of `scope`, `source` and `turns`. */
 export const madeColumns = only(memoryColumns, ...madeNames);
 export const plainColumns = without(itemColumns, ...madeNames);
+
+/** What the audit trail keeps of a memory after each change; its id and scope are the entry's. */
+export const snapshotColumns = without(
+  memoryColumns,
+  ...(["id", "tenantId", "userId", "appId", "contentHash"] as const),
+  ...(["assertedTurn", "assertedAt", "accessCount"] as const),
+);
 
 type SetShape = {
   [Of in SetName]: Fields[Of] extends { readonly initial: unknown }

@@ -148,7 +148,7 @@ export function findOwned(
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
   const { scope, tenantId, limit = 100, sort = "newest" } = listing;
-  const order = orderOf(sort);
+  const order = listingOrder(sort);
   // By owner, so that the index limits the rows that are read.
   const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
   const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
@@ -157,13 +157,17 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
     sql`
     select ${memoryJson(db)} as memory
     from ${owners} (
-      select * from ${schema}.memory m where ${isOwned} and ${listed(db, listing)}
+      select * from ${schema}.memory m where ${isOwned} and ${listingConditions(db, listing)}
       order by ${order} limit ${limit}
     ) m
     order by ${order} limit ${limit}`,
   );
   if (memories.length === 0) {
-    await requireEnd(db, bookmark(db, listing.after), scope ? belongsTo(db, scope, "m") : isOwned);
+    await requireEnd(
+      db,
+      bookmark(memoryTable(db), listing.after),
+      scope ? belongsTo(db, scope, "m") : isOwned,
+    );
   }
   return memories;
 }
@@ -181,7 +185,7 @@ export async function countMemories(db: Connection, listing: MemoryCounting): Pr
     from (
       select 1 from ${owners} (
         -- In the order of an index, which is read until there are enough.
-        select 1 from ${db.schema}.memory m where ${isOwned} and ${listed(db, listing)}
+        select 1 from ${db.schema}.memory m where ${isOwned} and ${listingConditions(db, listing)}
         order by m.ref desc limit ${mostCounted + 1}
       ) m
       limit ${mostCounted + 1}
@@ -192,7 +196,7 @@ export async function countMemories(db: Connection, listing: MemoryCounting): Pr
 const columnsOf = (sort: MemorySort, row: string): readonly string[] =>
   [...sortColumns[sort], "ref"].map((column) => `${row}.${column}`);
 
-function orderOf(sort: MemorySort): Sql {
+export function listingOrder(sort: MemorySort): Sql {
   const direction = sort === "oldest" ? "asc" : "desc";
   return raw(
     columnsOf(sort, "m")
@@ -201,22 +205,29 @@ function orderOf(sort: MemorySort): Sql {
   );
 }
 
-function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined): Sql {
-  if (sort === "newest" || after === undefined) return isAfter(bookmark(db, after));
+function isAfterIn(table: Sql, sort: MemorySort, after: string | undefined): Sql {
+  if (sort === "newest" || after === undefined) return isAfter(bookmark(table, after));
   const isBeyond = sort === "oldest" ? sql`>` : sql`<`;
   return sql`(${raw(columnsOf(sort, "m").join(", "))}) ${isBeyond} (
-    select ${raw(columnsOf(sort, "b").join(", "))} from ${db.schema}.memory b where b.id = ${uuidOf(after)}::uuid
+    select ${raw(columnsOf(sort, "b").join(", "))} from ${table} b where b.id = ${uuidOf(after)}::uuid
   )`;
 }
 
-const bookmark = ({ schema }: Connection, after: string | undefined): PageBookmark => ({
-  table: sql`${schema}.memory`,
+const bookmark = (table: Sql, after: string | undefined): PageBookmark => ({
+  table,
   alias: raw("m"),
   after,
   what: "a memory",
 });
 
-function listed(db: Connection, listing: MemoryListing): Sql {
+const memoryTable = ({ schema }: Connection): Sql => sql`${schema}.memory`;
+
+/** Whether a row `m` of `table` is on the page of a listing. */
+export function listingConditions(
+  db: Connection,
+  listing: MemoryListing,
+  table = memoryTable(db),
+): Sql {
   const {
     scope,
     kinds,
@@ -242,7 +253,7 @@ function listed(db: Connection, listing: MemoryListing): Sql {
       ...(keys === undefined ? [] : [sql`m.key = any (${keys}::text[])`]),
       ...(contains === undefined ? [] : [containsText(contains)]),
       ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      isAfterIn(db, sort, after),
+      isAfterIn(table, sort, after),
     ],
     " and ",
   );

@@ -1,11 +1,12 @@
 import sql, { join, raw } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
+import { idHmacOf } from "../../scope/id-hmac.rule.js";
 import type { Scope } from "../../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
 import type { ErasureRow } from "./erasure-log.js";
 import { countRows, inTables, type RowCounts, totalOf } from "./erasure-tables.js";
 import { previewForget } from "./preview-forget.js";
-import { type ErasureCheck, idHmacOf } from "./receipt.rule.js";
+import type { ErasureCheck } from "./receipt.rule.js";
 
 /** Asks the database now what it has of an erased id. */
 export async function checkErased(

@@ -68,7 +68,7 @@ async function countMemories(db: Connection, which: Sql): Promise<Purged> {
 
 /**
  * Deletes other copies of their text: requests for consent, the audit trail of memories purged
- * before, and model answers. The trail is found by category, since nothing else identifies it.
+ * before but for an entry without words, and model answers. The trail is found by category, since nothing else identifies it.
  */
 async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKinds): Promise<void> {
   const { schema } = tx;
@@ -80,6 +80,9 @@ async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKin
         )`
     : sql`true`;
   const ofWork = only ? sql`x.kind = 'compaction'` : sql`true`;
+  const isTrace = sql`h.owner_ref = ${ownerRef}::bigint and ${ofKind}
+      and not exists (select from ${schema}.memory m where m.id = h.memory_id)`;
+  const isPurge = sql`h.event = 'DELETE' and coalesce(h.new ->> 'state' = 'purged', false)`;
   await tx.query(sql`
     with requests as (
       delete from ${schema}.consent_request c
@@ -91,10 +94,10 @@ async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKin
     -- Notes purged by age leave their sources.
     sources as (
       delete from ${schema}.note_source s where s.owner_ref = ${ownerRef}::bigint
+    ),
+    wordless as (
+      update ${schema}.history h set old = null, new = '{"state":"purged"}'
+      where ${isTrace} and ${isPurge} and h.old is not null
     )
-    delete from ${schema}.history h
-    where h.owner_ref = ${ownerRef}::bigint and ${ofKind}
-      and not exists (select from ${schema}.memory m where m.id = h.memory_id)
-      -- The entry of a deletion has no text.
-      and not (h.event = 'DELETE' and h.old is null)`);
+    delete from ${schema}.history h where ${isTrace} and not (${isPurge})`);
 }

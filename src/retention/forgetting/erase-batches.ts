@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { checkpointNamesOf } from "../../checkpoints/checkpoint-names.js";
+import { withoutSource } from "../../memories/audit/snapshot.js";
 import { changedSources } from "../../memories/item/index-rows.js";
 import type { Connection } from "../../postgres/connection.js";
 import {
@@ -12,6 +13,7 @@ import {
 import type { Scope } from "../../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
 import { eraseThreads, lockErasableThreads } from "../../transcript/list-threads.js";
+import { eraseTold } from "../../transcript/told-words.js";
 import { eraseMemoryRows, findErasable, forgetting, lockExistingOwner } from "./erase-memories.js";
 import {
   addCounts,
@@ -75,6 +77,7 @@ export async function eraseConversationBatch(
   if (totalOf(counts) > 0) return counts;
   // The lock is for memories learned there, which lose their thread.
   if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
+  if (ownerRef !== null) await eraseTold(tx, { ownerRef, threads: refs });
   if (thread) await forgetWords(tx, erasure, thread.threadId);
   // Workers have lost their tasks on these threads, so no more notes follow.
   if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs));
@@ -170,6 +173,9 @@ async function forgetWords(tx: Connection, erasure: ErasureScope, threadId: stri
       asked_in = nullif(asked_in, ${threadId})
     where c.owner_ref = ${ownerRef}::bigint
       and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId', asked_in)`);
+  await tx.query(sql`
+    update ${tx.schema}.history h set snapshot = ${withoutSource}
+    where h.owner_ref = ${ownerRef}::bigint and (h.snapshot ->> 'threadId')::bigint in (${threadsOf(tx, erasure)})`);
   await tx.query(sql`
     update ${tx.schema}.history h
     set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end

@@ -3,6 +3,7 @@ import { applyChanges } from "../../memories/apply/apply-changes.js";
 import { changeOf, wordlessLine } from "../../memories/audit/memory-change.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
+import { eraseTold } from "../../transcript/told-words.js";
 import { eraseRows, memoryRecordTables, memoryTables, type RowCounts } from "./erasure-tables.js";
 
 interface ErasableMemory {
@@ -58,21 +59,54 @@ export async function eraseMemoryRows(
   const refs = found.map(({ ref }) => ref);
   const counts: RowCounts = {};
   if (audit) {
+    const knownSince = await findKnownSince(tx, ownerRef, ids);
     const records = memoryRecordTables(ownerRef, sql`${ids}::uuid[]`);
     Object.assign(counts, await eraseRows(tx, records));
     await tx.query(sql`
       update ${tx.schema}.change_log c set line = ${wordlessLine}
       where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
+    await eraseTold(tx, { ownerRef, ids });
     const { actor, reason } = audit;
-    const gone = { state: "purged", ...(reason !== undefined && { reason }) };
-    const changes = found.map(({ active, ...memory }) =>
-      changeOf({ ...memory, text: "" }, "DELETE", { new: gone, as: active ? "deleted" : null }),
-    );
+    const goneOf = (id: string) => {
+      return {
+        state: "purged",
+        since: knownSince.get(id),
+        ...(reason !== undefined && { reason }),
+      };
+    };
+    const changes = found.map(({ active, ...memory }) => {
+      const as = active ? "deleted" : null;
+      return changeOf({ ...memory, text: "" }, "DELETE", { new: goneOf(memory.id), as });
+    });
+    const present = new Set(found.map(({ id }) => id));
+    for (const id of knownSince.keys()) {
+      if (present.has(id)) continue;
+      const purged = { id, category: "", importance: 1, text: "" };
+      changes.push(changeOf(purged, "DELETE", { new: goneOf(id) }));
+    }
     const by = { ownerRef: Number(ownerRef), scope, actor, step: "forget" } as const;
     await applyChanges(tx, by, { changes, ended: ids });
   }
   await subtractMemories(tx, ownerRef, refs);
   return { ...counts, ...(await eraseRows(tx, memoryTables(sql`${refs}::bigint[]`))) };
+}
+
+/** From when on each was known, for questions about the past: they say how many are missing. */
+async function findKnownSince(
+  tx: Connection,
+  ownerRef: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.query<{ id: string; since: string }>(sql`
+    select k.id, to_json(min(k.since)) #>> '{}' as since from (
+      select h.memory_id as id, h.created_at as since from ${tx.schema}.history h
+      where h.owner_ref = ${ownerRef}::bigint and h.memory_id = any (${ids}::uuid[])
+      union all
+      select m.id, m.created_at from ${tx.schema}.memory m
+      where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])
+    ) k
+    group by k.id`);
+  return new Map(rows.map(({ id, since }) => [id, since]));
 }
 
 async function subtractMemories(

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import type { ErasureScope } from "../../scope/erasure-scope.js";
+import { idHmacOf } from "../../scope/id-hmac.rule.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { RowCounts } from "./erasure-tables.js";
-import { type ErasureKind, type ErasureRecord, idHmacOf, recordHash } from "./receipt.rule.js";
+import { type ErasureKind, type ErasureRecord, recordHash } from "./receipt.rule.js";
 
 /** Without `after` and `endedAt` it was interrupted, or is running. */
 export type ErasureRow = Omit<ErasureRecord, "tenantId" | "after" | "beganAt" | "endedAt"> & {

@@ -4,6 +4,7 @@ import { MemoryError } from "../../errors.js";
 import { pageRowsField, parseInput, storableText } from "../../input/parse-input.js";
 import { asListed } from "../../postgres/isolation.js";
 import type { Runtime } from "../../runtime.js";
+import { idHmacOf } from "../../scope/id-hmac.rule.js";
 import { listed, type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import {
   isListed,
@@ -15,7 +16,7 @@ import {
 } from "../../scope/scope-predicates.js";
 import { checkErased } from "./check-erased.js";
 import { type ErasureRow, erasureColumns, recordOf } from "./erasure-log.js";
-import { type ErasureReceipt, idHmacOf, makeReceipt } from "./receipt.rule.js";
+import { type ErasureReceipt, makeReceipt } from "./receipt.rule.js";
 import type { ReceiptsOptions } from "./receipts-options.js";
 
 /** An erasure of a user, of a user within an app, or of an app. It names nobody. */

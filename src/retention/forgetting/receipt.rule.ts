@@ -1,13 +1,5 @@
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  sign,
-  verify,
-} from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { z } from "zod";
-import type { Scope } from "../../scope/scope.js";
 
 /** "user_in_app": the memories and conversations of a user in one app. */
 export const erasureKinds = ["user", "user_in_app", "app"] as const;
@@ -86,15 +78,6 @@ function canonicalJson(value: unknown): string {
 
 export const recordHash = (record: ErasureRecord): string =>
   createHash("sha256").update(canonicalJson(record)).digest("hex");
-
-/** The erased id as it is kept; null without a key. */
-export function idHmacOf(key: string | undefined, scope: Scope): string | null {
-  if (key === undefined) return null;
-  const { tenantId = "", userId = "", appId = "" } = scope;
-  return createHmac("sha256", key)
-    .update(JSON.stringify([tenantId, userId, appId]))
-    .digest("hex");
-}
 
 /** @param sha256 of the record when it was finished */
 export function makeReceipt(

@@ -48,10 +48,10 @@ describe("lists for operators", () => {
     "Operators list the %s of one tenant or of all in pages, without naming a user",
     async (what) => {
       const memory = db.memory();
-      const list = (page?: object) =>
+      const list = (page?: object): Promise<readonly { scope: object; id: string }[]> =>
         what === "consents"
-          ? memory.consents.list(page as never)
-          : memory.memories.list({ states: ["quarantined"], ...page } as never);
+          ? memory.consents.list(page as object)
+          : memory.memories.list({ states: ["quarantined"], ...page });
       const scopes = (found: readonly { readonly scope: object }[]) =>
         found.map(({ scope }) => scope);
       const newestFirst = people.toReversed();
