@@ -118,6 +118,7 @@ const mayImport = {
     ...memoryRules,
     "memories/apply",
     "memories/write",
+    "memories/edit",
   ],
   checkpoints: [...foundations, "transcript"],
   store: [...foundations, "models", "work", "search"],

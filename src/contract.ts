@@ -75,6 +75,7 @@ export { withMessages } from "./prompt/recalled.js";
 export { shownBy } from "./prompt/shown-by.js";
 export { noCost } from "./prompt/thread-cost.js";
 export { type InjectAs, turnMessages } from "./prompt/turn-messages.js";
+export { runStatuses } from "./reflection/consolidation/consolidation-run.js";
 export {
   erasureKinds,
   erasureReceipt,

@@ -8,6 +8,7 @@ import { defineNotes } from "../notes/define-notes.js";
 import { trimRecords } from "../observability/usage/usage-statements.js";
 import type { ResolvedConfig } from "../options.js";
 import { keepTenancy } from "../postgres/isolation.js";
+import { sweepRuns } from "../reflection/consolidation/consolidation-run.js";
 import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
@@ -63,6 +64,7 @@ const purges = {
   "Old usage and events": trimRecords,
   "Expired items of the store": sweepItems,
   "Pairs compared long ago": sweepCompared,
+  "Old runs of consolidation": sweepRuns,
 };
 
 function definePurge(deps: Runtime<ResolvedConfig>): Work {
