@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
+import { join } from "node:path";
 import type { BenchDatabase } from "./bench-database.js";
 
 const packages = [
@@ -62,6 +63,7 @@ function format(value: string | number): string {
 }
 
 function versionOf(name: string): string {
-  const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
+  // Compiled, this file stands in a folder whose own packages are links to those of the repository.
+  const file = join(process.cwd(), "node_modules", name, "package.json");
   return JSON.parse(readFileSync(file, "utf8")).version;
 }

@@ -119,6 +119,8 @@ create table mnemograph.message (
   edited_at_seq integer,
   -- A checksum of what a run made of it in the graph's state: that is no edit.
   state_check integer,
+  -- Whether redaction or a file made it differ from what was said.
+  altered boolean not null default false,
   constraint message_pkey primary key (thread_ref, seq)
 );
 create unique index message_identity on mnemograph.message (thread_ref, message_id);
@@ -160,7 +162,7 @@ create unique index summary_processing on mnemograph.summary (thread_ref) where 
 create index summary_latest on mnemograph.summary (thread_ref, status, end_seq desc);
 create index summary_base on mnemograph.summary (base_id);
 
--- What each turn was shown of memory: ids and no words, so it contains nothing that was forgotten. Deleted with its thread.
+-- What each turn was shown of memory: ids, and words only in `told`. Deleted with its thread.
 create table mnemograph.shown (
   thread_ref bigint not null constraint shown_thread_ref_fkey references mnemograph.thread (id) on delete cascade,
   -- The message that the turn answered.
@@ -187,9 +189,15 @@ create table mnemograph.shown (
   -- What the turn was told beside memories, by reference: changes, requests for consent, unread messages; and the day that
   -- its prompt names. Null if nothing.
   news jsonb,
+  -- The words of `news` when the turn was told them. Erased with the memory, request or message that they are from.
+  told jsonb,
+  -- How the prompt was printed, for a replay: its form, places of its messages, and checksums of 8 and 15 bits. No words.
+  handed jsonb,
   -- How long the recall took; null for memories that were recalled elsewhere.
   recall_ms real,
   created_at timestamptz not null,
   constraint shown_pkey primary key (thread_ref, seq),
   constraint shown_has_parts check (cardinality(memory_ids) = cardinality(parts))
 );
+-- Forgetting looks for words in few rows.
+create index shown_told on mnemograph.shown (thread_ref) where told is not null;

@@ -9,11 +9,11 @@ const stories: Readonly<Record<string, readonly (readonly [file: string, name: s
   "a fact, from the model's answer to its row": [["facts/define-facts.ts", "defineFacts"]],
   "a message, to its row": [
     ["langgraph/nodes/remember-node.ts", "remembering"],
-    ["turns/remember.ts", "remember"],
+    ["remember/remember.ts", "remember"],
   ],
   "rows, to the next prompt": [
     ["langgraph/nodes/recall-node.ts", "recalling"],
-    ["turns/recall.ts", "recall"],
+    ["prompt/recall.ts", "recall"],
     ["langgraph/nodes/model-view.ts", "modelView"],
   ],
   "a question, to what the tool answers": [
@@ -21,7 +21,7 @@ const stories: Readonly<Record<string, readonly (readonly [file: string, name: s
     ["search/query-memories.ts", "queryMemories"],
     ["search/answer-query.ts", "bulletsOf"],
   ],
-  forgetting: [["forgetting/forget.ts", "forget"]],
+  forgetting: [["retention/forgetting/forget.ts", "forget"]],
 };
 
 /** Read once for all stories: no rooms of theirs. */

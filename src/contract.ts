@@ -49,7 +49,6 @@ export {
   type SetName,
   setsWords,
 } from "./memories/item/memory-fields.js";
-export { isExpired } from "./memories/write/hide-memories.js";
 export { attachmentOf, withReferences } from "./messages/attachments.js";
 export { messageText, spokenText } from "./messages/message-text.js";
 export { keepsVectors } from "./models/embedding-space.js";
@@ -60,7 +59,6 @@ export { eventFields } from "./observability/events/events.js";
 export type { StatsOf } from "./observability/events/stats.js";
 export { resolveConfig } from "./options.js";
 export { installedVersion } from "./peers.js";
-export { type Connection, identifier } from "./postgres/connection.js";
 export type { Database } from "./postgres/database.js";
 export { lacksPgvector, toMemoryError } from "./postgres/database-error.js";
 export { acrossTenants, findIsolation } from "./postgres/isolation.js";
@@ -77,11 +75,13 @@ export { withMessages } from "./prompt/recalled.js";
 export { shownBy } from "./prompt/shown-by.js";
 export { noCost } from "./prompt/thread-cost.js";
 export { type InjectAs, turnMessages } from "./prompt/turn-messages.js";
+export { runStatuses } from "./reflection/consolidation/consolidation-run.js";
 export {
   erasureKinds,
   erasureReceipt,
   receiptProblems,
 } from "./retention/forgetting/receipt.rule.js";
+export { isIdle, isWaiting } from "./retention/lifecycle/delete-idle-threads.js";
 export {
   type AppScope,
   parseAppScope,
@@ -90,7 +90,6 @@ export {
   requiredThread,
   scopeField,
 } from "./scope/scope.js";
-export { isSomebody } from "./scope/scope-predicates.js";
 export { answerForms } from "./search/answer-query.js";
 export { memoryFilterSchema, minTrustField } from "./search/memory-filter.rule.js";
 export { vectorRows } from "./store/item-vectors.js";

@@ -40,8 +40,10 @@ import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import { parsePromptInput, promptOf } from "./prompt/prompt-for.js";
 import { recall } from "./prompt/recall.js";
+import { replayTurn } from "./prompt/replay.js";
 import { listShownWords } from "./prompt/shown-words.js";
 import { threadCost } from "./prompt/thread-cost.js";
+import { createConsolidationsApi } from "./reflection/consolidation/consolidations-api.js";
 import { removeMessage, replaceMessage } from "./remember/change-transcript.js";
 import { recordTurn } from "./remember/edited-messages.js";
 import { remember } from "./remember/remember.js";
@@ -127,6 +129,7 @@ function assembleMemory(
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     consents: createConsentsApi(runtime),
+    consolidations: createConsolidationsApi(runtime),
     transcript: createTranscript(runtime, maintenance),
     threads: createThreads(runtime, maintenance, startNote),
     users: { list: (page) => listOwners(db, "users", page) },
@@ -278,6 +281,7 @@ function createThreads(
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
     shownWords: (input) => listShownWords(db, input),
+    replay: (input) => replayTurn(runtime, input),
     shownTo: (input) => listShownTo(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),

@@ -61,12 +61,16 @@ export type { EnergyLevel } from "./observability/usage/energy.js";
 export type { MemoryConfig } from "./options.js";
 export type { DatabaseOption } from "./postgres/open-database.js";
 export type { DatabaseStatus } from "./postgres/outage.js";
+export type { HandedMessage } from "./prompt/handed-on.js";
 export type { MemoryPrompt } from "./prompt/prompt-for.js";
+export type { ReplayGap } from "./prompt/rebuild-turn.js";
 export type { RecallInput } from "./prompt/recall-request.js";
 export type { Recalled } from "./prompt/recalled.js";
+export type { ReplayAnswer, ReplayedTurn } from "./prompt/replay.js";
 export { shownBy } from "./prompt/shown-by.js";
 export type { ShownWords } from "./prompt/shown-words.js";
 export type { ThreadCost } from "./prompt/thread-cost.js";
+export type { ReplayLine } from "./prompt/what-if.js";
 export type {
   ChangedTranscript,
   MessageRemoval,

@@ -1,3 +1,4 @@
+import type { ReplayedTurn, ReplayInput } from "./prompt/replay.js";
 import type { ListShownWords, ShownWords } from "./prompt/shown-words.js";
 import type { ThreadCost } from "./prompt/thread-cost.js";
 import type {
@@ -115,6 +116,26 @@ export interface ThreadsApi {
    * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
    */
   shownWords(input: ListShownWords): Promise<ShownWords[]>;
+  /**
+   * The messages that memory handed on in a turn, rebuilt from what is stored of them: memory,
+   * summary and conversation, without the app's own instructions. What was forgotten or edited since
+   * has a mark in its place, and `complete` is false. `without`, `with` and `memory: "today"` print a
+   * changed version beside it; a `model` answers both, without tools. Nothing is recorded.
+   * @example
+   * ```ts
+   * const scope = { userId: "ana" };
+   * const [latest] = await memory.threads.shown({ scope, threadId: "t1" });
+   * const { messages, complete } = await memory.threads.replay({
+   *   scope,
+   *   threadId: "t1",
+   *   turn: latest?.turn ?? 1,
+   * });
+   * for (const { role, content } of messages) console.log(role, content, complete);
+   * ```
+   * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
+   * `MODEL_REQUIRED`
+   */
+  replay(input: ReplayInput): Promise<ReplayedTurn>;
   /**
    * The turns whose prompts a memory came into, latest first, in the scope's conversations: after a
    * correction, whom the wrong words reached.

@@ -3,7 +3,7 @@ import { containedLine } from "../screening/contained-text.js";
 import { clipped } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 
-export type ShownNote = Pick<MemoryItem, "text" | "createdAt" | "origin" | "trust">;
+export type ShownNote = Pick<MemoryItem, "text" | "createdAt" | "origin" | "trust" | "inPlace">;
 
 /** The limit of configured names: ids have no limit. */
 const maxNameCharacters = 200;
@@ -42,5 +42,6 @@ export function noteBlock(
 
 /** @param index from 0. */
 export function noteLine(note: ShownNote, index: number, timeZone: string): string {
+  if (note.inPlace !== undefined) return `${index + 1}. ${note.inPlace}`;
   return `${index + 1}. [Created: ${dayIn(note.createdAt, timeZone)}] ${shownLine(note, note.text)}`;
 }

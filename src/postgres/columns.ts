@@ -40,12 +40,15 @@ const isoTime = z
 
 export const column = {
   uuid: columnOf<string>("uuid", z.uuid().toLowerCase()),
+  uuids: columnOf<readonly string[]>("uuid[]", z.array(z.uuid().toLowerCase())),
   text: columnOf<string>("text", z.string()),
   texts: columnOf<readonly string[]>("text[]", z.array(z.string())),
   integer: columnOf<number>("integer", z.int().min(0)),
   integers: columnOf<readonly number[]>("integer[]", z.array(z.int().min(0))),
+  smallints: columnOf<readonly (number | null)[]>("smallint[]", z.array(z.int().nullable())),
   bigint: columnOf<number>("bigint", z.int().min(0)),
   real: columnOf<number>("real", z.number()),
+  reals: columnOf<readonly (number | null)[]>("real[]", z.array(z.number().nullable())),
   double: columnOf<number>("float8", z.number()),
   boolean: columnOf<boolean>("boolean", z.boolean()),
   time: columnOf<Time>("timestamptz", isoTime),

@@ -67,7 +67,7 @@ export function requireIsolation(status: IsolationStatus, schemaName: string): I
   throw new MemoryError(
     "SETUP_REQUIRED",
     `Schema "${schemaName}" does not isolate tenants yet. Run \`await memory.setup()\` with isolation: "rls", or ` +
-      "`mnemograph migrate --isolation`, as the role that owns the tables.",
+      "`npx @mnemograph/server migrate --isolation`, as the role that owns the tables.",
   );
 }
 

@@ -62,7 +62,7 @@ export type RecallResult = Awaited<ReturnType<typeof findRecall>>;
 
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
-type ChangeRow = Omit<RecalledChange, "line" | "isDoubted"> & ToldChange;
+export type ChangeRow = Omit<RecalledChange, "line" | "isDoubted"> & ToldChange;
 
 type Row = {
   readonly conversation: ConversationRow | null;
@@ -162,7 +162,7 @@ function recallStatement(
 }
 
 /** The last value of slot `m` that is more than a day older. */
-function earlierValue({ schema }: Connection) {
+export function earlierValue({ schema }: Connection) {
   return sql`case when m.key is not null then (
           select p.value from ${schema}.memory p
           where p.owner_ref = m.owner_ref and ${isId(sql`p.app_id`, sql`m.app_id`)} and p.category = m.category and p.key = m.key
@@ -171,7 +171,7 @@ function earlierValue({ schema }: Connection) {
         ) end`;
 }
 
-function changeOf(row: ChangeRow, timeZone: string): RecalledChange {
+export function changeOf(row: ChangeRow, timeZone: string): RecalledChange {
   const { importance: _, instead: __, doubtedAt, ...change } = row;
   return { ...change, line: toldLine(row, timeZone), isDoubted: doubtedAt !== null };
 }

@@ -180,6 +180,7 @@ function fittingMemories(
     usedTokens = tokens;
     return true;
   };
+  let cutTo: RecalledMemories["cut"];
   const best = untold.find(({ part }) => part === "relevant");
   for (const line of order) {
     if (takes(line, line) || line !== best) continue;
@@ -191,7 +192,8 @@ function fittingMemories(
     if (longest < minCutCharacters) continue;
     const fits = (characters: number) => tokensWith(line, cut(characters)) <= budgetTokens;
     const characters = mostThatFit(minCutCharacters, longest, fits);
-    if (characters !== null) takes(line, cut(characters));
+    if (characters !== null && takes(line, cut(characters)))
+      cutTo = [line.memory.id, characters] as const;
   }
   // The notice of omitted memories changes its length with the count.
   for (const line of [...taken.keys()].reverse()) {
@@ -204,7 +206,12 @@ function fittingMemories(
     const ofThis = kept.filter((line) => line.part === part);
     return [part, ofThis.map(({ found }) => found)] as const;
   });
-  return { ...memories, ...Object.fromEntries(lists), omitted: omitted() };
+  return {
+    ...memories,
+    ...Object.fromEntries(lists),
+    omitted: omitted(),
+    ...(cutTo && { cut: cutTo }),
+  };
 }
 
 /** Shorter cuts say nothing. */

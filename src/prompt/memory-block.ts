@@ -11,6 +11,7 @@ import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 import { longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
+import type { UnreadMessage } from "./find-recall.js";
 import {
   type Additions,
   ofPart,
@@ -99,19 +100,10 @@ function sectionsOf(
     const header = deltaHeader({ ...changes, top });
     if (header !== null) sections.push(header);
   }
-  const near = nearStatements(
-    memories
-      .filter(({ part }) => part === "relevant" || part === "rest")
-      .map(({ memory }) => memory),
-  );
   // A user and the user within an app may have the same memory: its line is printed once.
   const lines = new Map<string, MemorySection>();
-  for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
-    for (const memory of ofPart(memories, part)) {
-      const line = lineOf(part, memory, 0, timeZone, near.has(memory.id));
-      if (!lines.has(line)) lines.set(line, sectionOf(part, memory));
-    }
-  }
+  for (const { part, memory, line } of memoryLines(memories, timeZone))
+    if (!lines.has(line)) lines.set(line, sectionOf(part, memory));
   for (const [section, heading] of Object.entries(sectionHeadings))
     add(
       heading,
@@ -122,11 +114,34 @@ function sectionsOf(
   if (ofApp !== null) sections.push(ofApp);
   add(
     "## Said by the User in Another Conversation",
-    unread.map(({ text }) => bullet(clipped(text, unreadCharacters))),
+    unread.map((message) => `- ${unreadLine(message)}`),
   );
   add(consentHeading, consentLines(consents).map(bullet));
   return sections;
 }
+
+/** Each memory with its line, in the order of a prompt; notes are printed as a block. */
+export function memoryLines(
+  memories: readonly ShownMemory[],
+  timeZone: string,
+): (ShownMemory & { readonly line: string })[] {
+  const dated = nearStatements(
+    memories
+      .filter(({ part, memory }) => (part === "relevant" || part === "rest") && !memory.inPlace)
+      .map(({ memory }) => memory),
+  );
+  return (["profile", "relevant", "related", "episodes", "rest"] as const).flatMap((part) =>
+    ofPart(memories, part).map((memory) => ({
+      part,
+      memory,
+      line: lineOf(part, memory, 0, timeZone, dated.has(memory.id)),
+    })),
+  );
+}
+
+/** The line of an unread message. */
+export const unreadLine = ({ text }: UnreadMessage): string =>
+  containedLine(clipped(text, unreadCharacters));
 
 /** No fact is longer. */
 const unreadCharacters = 280;
@@ -162,6 +177,7 @@ export function lineOf(
   isDated = false,
 ): string {
   if (part === "notes") return noteLine(memory, place, timeZone);
+  if (memory.inPlace !== undefined) return `- ${memory.inPlace}`;
   return `- ${shownLine(memory, textOf(memory, part, timeZone, isDated), timeZone)}`;
 }
 

@@ -47,6 +47,8 @@ export function parsePromptInput(input: PromptInput): RecallInput {
 
 export function promptOf(recalled: Recalled, { query, injectAs }: PromptInput): MemoryPrompt {
   const messages = turnMessages([new HumanMessage(query)], recalled, injectAs);
+  const { noted } = recalled.epoch.handed ?? {};
+  if (noted) noted.isPlain = true;
   return {
     text: memoryBlock(recalled),
     messages: plainMessages(messages),

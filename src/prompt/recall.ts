@@ -106,6 +106,11 @@ async function recalledOf(
       added,
       readable: reader,
       prefixes: new Set(),
+      handed: {
+        seqs: new Map([...conversation.recent, ...conversation.gap].map(seqById)),
+        hasChecks: !deps.redactor.redacts,
+        shortenedTo: summaries.keepRecentTokens,
+      },
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(scope.appId !== undefined &&
@@ -126,6 +131,8 @@ async function recalledOf(
   // Cut: line by line, most important first.
   return fitBudget(recalled, retrieval.budgetTokens, asked);
 }
+
+const seqById = ({ messageId, seq }: TranscriptMessage) => [messageId, seq] as const;
 
 function reportNotes({ logger }: RecallRuntime, request: RecallRequest, recalled: Recalled): void {
   const { appId } = request.scope;

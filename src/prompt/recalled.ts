@@ -3,7 +3,7 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import type { RankedHit } from "../search/rank-memories.rule.js";
 import type { RecallMode } from "../search/retrieval-options.js";
 import type { Conversation } from "../transcript/find-conversation.js";
-import type { BlockPart } from "../transcript/shown-turns.js";
+import type { BlockPart, HandedOn } from "../transcript/shown-turns.js";
 import type { RecalledChange, RecalledConsent, UnreadMessage } from "./find-recall.js";
 
 export interface RecalledMemories {
@@ -19,6 +19,8 @@ export interface RecalledMemories {
   readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
+  /** The best match, if only so many of its characters had room. */
+  readonly cut?: readonly [id: string, characters: number];
   /**
    * Memories over budget, or over the `rag_length` of their category; episodes and notes only if
    * found.
@@ -64,6 +66,20 @@ export interface RecalledChanges {
   readonly top: readonly RecalledChange[];
 }
 
+/** What a prompt notes of itself, for a replay. */
+interface Handed {
+  /** Seqs of stored messages by id. */
+  readonly seqs: ReadonlyMap<string, number>;
+  /** Whether words may be told apart by checksums: not where redaction takes some out. */
+  readonly hasChecks: boolean;
+  /** Messages whose texts were cut to so many tokens. */
+  readonly shortenedTo: number;
+  noted?: Pick<
+    HandedOn,
+    "injectAs" | "talk" | "checks" | "check" | "shortened" | "toolResultTokens" | "isPlain"
+  >;
+}
+
 /** Turns whose prompts only grow: each begins with the one before. */
 interface Epoch {
   /** Whether this turn opens it; profile, `rest`, notes and summary then stay until it ends. */
@@ -83,6 +99,8 @@ interface Epoch {
   readonly recallMs?: number;
   /** What prompts put before a user's words: then these are still what the user said. */
   readonly prefixes: Set<string>;
+  /** How the turn's first prompt was printed, noted where it is; undefined in a replay. */
+  readonly handed?: Handed;
 }
 
 /** Memory at the start of a turn, within the token budget. */

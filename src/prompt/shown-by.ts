@@ -3,6 +3,7 @@ import { bestSimilarity } from "../memories/item/memory.js";
 import type { ScoreParts } from "../search/rank-memories.rule.js";
 import {
   blockParts,
+  type HandedOn,
   type ScoreSignal,
   type ShownContext,
   type ShownNews,
@@ -41,6 +42,24 @@ export function shownBy(recalled: Recalled): ShownContext {
     readable: [...epoch.readable],
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
     ...(news && { news }),
+    ...(epoch.handed?.noted && { handed: handedOf(recalled, epoch.handed.noted) }),
+  };
+}
+
+/** How the prompt was printed. */
+function handedOf(
+  { epoch, memories, omitted, edited = [], timeZone }: Recalled,
+  noted: NonNullable<NonNullable<Recalled["epoch"]["handed"]>["noted"]>,
+): HandedOn {
+  const editedIds = edited.flatMap(({ id }) => id ?? []);
+  return {
+    ...noted,
+    timeZone,
+    ...(epoch.openedBy !== undefined && { openedBy: epoch.openedBy }),
+    ...(editedIds.length > 0 && { edited: editedIds }),
+    ...(omitted && { omittedMessages: omitted.messages }),
+    ...(memories.omittedAtLeast && { omittedAtLeast: true as const }),
+    ...(memories.cut && { cut: [...memories.cut] as [string, number] }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { matchedWords } from "../search/matched-words.js";
+import { epochRows } from "./shown-epoch.js";
 
 /** Words of a memory that a turn's messages have too, spelled as in its text. */
 export interface ShownWords {
@@ -47,10 +48,7 @@ export async function listShownWords(db: Connection, input: ListShownWords): Pro
       ) as answer,
       (
         select json_agg(json_build_object('id', m.id, 'text', m.content)) from (
-          select distinct e.id from ${db.schema}.shown s cross join unnest(s.memory_ids) as e (id)
-          where s.thread_ref = t.id and s.seq <= ${seq} and s.seq >= coalesce((
-            select max(o.seq) from ${db.schema}.shown o where o.thread_ref = t.id and o.seq <= ${seq} and o.first_seq is not null
-          ), 0)
+          select distinct e.id from (${epochRows(db, sql`a.seq = ${seq}`)}) s cross join unnest(s.memory_ids) as e (id)
         ) e
         join ${db.schema}.memory m
           on m.id = e.id and m.state in ('active', 'superseded', 'merged') and ${isSeenFrom(scope)}

@@ -12,6 +12,7 @@ import {
   saidMessage,
 } from "../messages/recalled-mark.js";
 import { conversationContext } from "../transcript/conversation-context.rule.js";
+import { noteHanded } from "./handed-on.js";
 import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
 import { memoryParts, ofPart, type Recalled } from "./recalled.js";
 
@@ -35,7 +36,21 @@ export function turnMessages(
   injectAs: InjectAs = "message",
 ): BaseMessage[] {
   const known = withoutCovered(state, recalled);
-  const { instructions, talk: found, isSaid } = shownMessages(state, known);
+  return printMessages(shownMessages(state, known), known, injectAs);
+}
+
+interface ChosenMessages {
+  readonly instructions: readonly BaseMessage[];
+  readonly talk: readonly BaseMessage[];
+  readonly isSaid: (message: BaseMessage) => boolean;
+}
+
+/** The prompt that shows these messages, with memory among them. Notes how it did, for a replay. */
+export function printMessages(
+  { instructions, talk: found, isSaid }: ChosenMessages,
+  known: Recalled,
+  injectAs: InjectAs,
+): BaseMessage[] {
   const talk = answeredCalls(found, injectAs === "text");
   const current = talk.findLastIndex(opensTurn);
   // Without a user's message, everything goes into the system message.
@@ -45,19 +60,21 @@ export function turnMessages(
   const inSystem = injectAs === "system" ? block : null;
   const blockPlace = block === inSystem ? -1 : openingPlace(talk, current, known);
   const shown: BaseMessage[] = [];
+  const printed = [inSystem ?? ""];
   for (const [place, message] of talk.entries()) {
     const texts: string[] = [];
     if (place === blockPlace) texts.push(context);
     const added = additions.get(place === current ? undefined : message.id);
     if (added !== undefined && opensTurn(message)) texts.push(added);
-    if (injectAs === "text" && texts.length > 0) {
-      known.epoch.prefixes.add(texts.join(""));
-      shown.push(withPrefix(message, texts.join(""), isSaid(message)));
-    } else {
-      shown.push(...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)));
-      shown.push(message);
-    }
+    printed.push(...texts);
+    if (injectAs === "text") shown.push(withTexts(message, texts, known, isSaid(message)));
+    else
+      shown.push(
+        ...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)),
+        message,
+      );
   }
+  noteHanded(known, { talk: found, isSaid, injectAs, printed });
   return [...withBlock(instructions, inSystem, talk), ...shown];
 }
 
@@ -115,6 +132,17 @@ function withBlock(
   const isTaken = talk.some(({ id }) => id === memoryBlockId);
   const id = isTaken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
   return [asRecalled(new SystemMessage({ content, id }))];
+}
+
+function withTexts(
+  message: BaseMessage,
+  texts: readonly string[],
+  { epoch }: Recalled,
+  isSaid: boolean,
+): BaseMessage {
+  if (texts.length === 0) return message;
+  epoch.prefixes.add(texts.join(""));
+  return withPrefix(message, texts.join(""), isSaid);
 }
 
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {

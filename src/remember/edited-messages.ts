@@ -17,6 +17,7 @@ import {
   record,
 } from "../transcript/record.js";
 import type { NewMessage } from "../transcript/record-messages.js";
+import { eraseTold } from "../transcript/told-words.js";
 import { markWork } from "../work/work-table.js";
 import { type ChangedThread, type Ending, settleResting } from "./settle-resting.js";
 
@@ -114,6 +115,7 @@ interface Edits extends ThreadAddress {
 export async function recordEdits(deps: EditRuntime, tx: Connection, input: Edits) {
   const { threadRef, extracts, ...settling } = input;
   const thread = await storeEdits(tx, input);
+  await eraseToldMessages(tx, input.ownerRef, thread);
   const said = thread.messages.flatMap(({ seq, role }) => (role === "user" ? seq : []));
   const unread = extracts && said.length > 0 ? Math.min(...said) - 1 : null;
   if (unread !== null)
@@ -214,6 +216,16 @@ async function storeEdits(
   return { threadRef, messages: changed };
 }
 
+/** Other conversations of the owner may have been told the old words. */
+async function eraseToldMessages(
+  tx: Connection,
+  ownerRef: number,
+  { threadRef, messages }: ChangedThread,
+): Promise<void> {
+  const seqs = messages.map(({ seq }) => seq);
+  if (seqs.length > 0) await eraseTold(tx, { ownerRef, threads: [threadRef], seqs });
+}
+
 /**
  * Leaves an empty system message in the place of one, which no prompt shows: its id stays known, so
  * that a client that still has the message cannot record it again.
@@ -248,5 +260,7 @@ export async function blankMessage(
       from changed c where t.id = ${threadRef} and c.role = 'user'
     )
     select seq, role, '' as words, before from changed`);
-  return { threadRef, messages };
+  const thread = { threadRef, messages };
+  await eraseToldMessages(tx, ownerRef, thread);
+  return thread;
 }

@@ -3,6 +3,7 @@ import { withoutSource } from "../memories/audit/snapshot.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { eraseMemoryRows, findErasable } from "../retention/forgetting/erase-memories.js";
+import { eraseTold } from "../transcript/told-words.js";
 import { type Ending, restsOnChanged, type Settling } from "./settle-resting.js";
 
 const removedReason = "The message that it was learned from was removed.";
@@ -18,6 +19,7 @@ export const purging: Ending = {
     await tx.query(
       sql`delete from ${tx.schema}.consent_request where id = any (${consents}::uuid[])`,
     );
+    await eraseTold(tx, { ownerRef, ids: consents });
     const ids = memories.map(({ id }) => id);
     const isPurged = sql`x.owner_ref = ${ownerRef} and x.id = any (${ids}::uuid[])`;
     await eraseMemoryRows(tx, {

@@ -1,3 +1,4 @@
+import { createPauses } from "../pauses.js";
 import {
   anyStem,
   isUnspaced,
@@ -118,7 +119,7 @@ function demands(sentence: string): boolean {
 }
 
 /** Characters matched at a time, and their overlap, the longest match of a pattern. */
-const stretch = 4_000;
+const stretchCharacters = 4_000;
 const overlap = 400;
 
 export interface ScreenOptions {
@@ -139,7 +140,7 @@ export function createScreen(
   classifier: ((text: string) => unknown) | undefined,
   warn: (line: string) => void,
 ): Screen {
-  if (!classifier) return async (text, options) => readsAsInstruction(text, options);
+  if (!classifier) return screenInTurns;
   return async (text, { ifFailed = true } = {}) => {
     const failed = (how: string) => {
       warn(`The function \`screen\` ${how}: the text counts as instructions to a model.`);
@@ -157,10 +158,24 @@ export function createScreen(
 }
 
 export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
-  for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
-    if (stretchInstructs(text.slice(start, start + stretch), options)) return true;
+  for (const stretch of stretchesOf(text)) if (stretchInstructs(stretch, options)) return true;
+  return false;
+}
+
+/** The same; yields to the event loop. */
+async function screenInTurns(text: string, options: ScreenOptions = {}): Promise<boolean> {
+  const pause = createPauses();
+  for (const stretch of stretchesOf(text)) {
+    if (stretchInstructs(stretch, options)) return true;
+    await pause();
   }
   return false;
+}
+
+function* stretchesOf(text: string): Generator<string> {
+  const step = stretchCharacters - overlap;
+  for (let start = 0; start === 0 || start + overlap < text.length; start += step)
+    yield text.slice(start, start + stretchCharacters);
 }
 
 function stretchInstructs(

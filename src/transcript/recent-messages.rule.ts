@@ -50,7 +50,7 @@ function shorterTurn(turn: readonly BaseMessage[], mostTokens: number): RecentMe
   return { messages: kept, shortened: [] };
 }
 
-function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): RecentMessages {
+export function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): RecentMessages {
   const texts = messages.map((message) => ({ message, text: spokenText(withReferences(message)) }));
   const { items } = withinBounds(texts, { inputBudgetTokens: mostTokens, mostPieces: 1 });
   const shorter = items.map(({ message, text }) =>

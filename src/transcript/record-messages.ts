@@ -16,6 +16,8 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   readonly unsearched?: number;
   /** `wordsCheck`: the checksum of its redacted words, by which an edit is seen; null if unknown. */
   readonly check: number | null;
+  /** Whether redaction or a file made it differ from what was said. @default false */
+  readonly altered?: boolean;
 }
 
 interface TurnToRecord extends ThreadAddress, TalkWindow {
@@ -162,8 +164,8 @@ function inputMessages(db: Connection, { messages }: TurnToRecord): Sql {
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
         ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
-        ${column("check")}::integer[]
-      ) with ordinality as i (message_id, role, actor, content, serialised, terms, words_check, position)
+        ${column("check")}::integer[], ${messages.map(({ altered = false }) => altered)}::boolean[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, words_check, altered, position)
     ),
     term as materialized (
       select position, w.lexeme, w.frequency, sum(w.frequency) over (partition by position) as length
@@ -248,9 +250,9 @@ function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: Tu
     added as (
       insert into ${schema}.message
         (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, time_zone, created_at,
-          words_check)
+          words_check, altered)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}, words_check
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}, words_check, altered
       from fresh
     ),
     indexed as (

@@ -11,7 +11,7 @@ import { MemoryError } from "../errors.js";
 import { nameText, parseInput, storableDate } from "../input/parse-input.js";
 import { filesIn, sourceOf, withReferences } from "../messages/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../messages/inserted-message.js";
-import { messageOf, plainMessage } from "../messages/message-codec.js";
+import { encodeMessage, messageOf, plainMessage } from "../messages/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../messages/message-text.js";
 import { saidMessage } from "../messages/recalled-mark.js";
 import { createPauses } from "../pauses.js";
@@ -184,9 +184,12 @@ export async function newMessages(
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const [place, message] of redacted.entries()) {
-    const words = wordsOf(messages[place] as BaseMessage);
+    const original = messages[place] as BaseMessage;
+    const words = wordsOf(original);
     const check = words === null ? null : await wordsCheck(redactor, words);
-    made.push(await newMessageOf(message, threadId, check, pause));
+    const kept = await newMessageOf(message, threadId, check, pause);
+    const altered = message !== original && kept.serialised !== encodeMessage(original);
+    made.push({ ...kept, altered });
     await pause();
   }
   return made;

@@ -4,6 +4,7 @@ import { pageRowsField, parseInput, smallCount } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
 import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs, uuidOf } from "../scope/scope-predicates.js";
+import { timeZoneField } from "../text/time-zone.js";
 
 /** Where a memory stands in the block, or in what a turn adds to it. */
 export const blockParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
@@ -25,7 +26,7 @@ const measure = z.number().min(-1e9).max(1e9);
 const memoryId = z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory");
 const count = z.int().min(0);
 
-const scorePartsSchema = z.partialRecord(z.enum(scoreSignals), measure);
+export const scorePartsSchema = z.partialRecord(z.enum(scoreSignals), measure);
 
 const newsSchema = z.strictObject({
   /** The revision that the thread was told last, and how many changes there were. */
@@ -45,11 +46,93 @@ const newsSchema = z.strictObject({
   day: z.iso.date().optional(),
 });
 
+const exportedPlace = z.tuple([z.string(), smallCount]);
+
+/** Of an export: its threads have ids, as other databases number them otherwise. */
+export const exportedNewsSchema = newsSchema.extend({ unread: z.array(exportedPlace).optional() });
+
+const nullableText = z.string().nullable();
+
+const toldChange = z.object({
+  rev: count,
+  memoryId: z.string(),
+  event: z.string(),
+  line: z.string(),
+  importance: z.number(),
+  insteadId: nullableText,
+  instead: nullableText,
+  doubtedAt: nullableText.default(null),
+});
+
+const toldConsent = z.object({
+  id: z.string(),
+  category: z.string(),
+  key: nullableText,
+  value: nullableText,
+  text: nullableText,
+  currentId: nullableText,
+  current: nullableText,
+});
+
+const toldSchema = z.object({
+  changes: z.array(toldChange),
+  consents: z.array(toldConsent),
+  unread: z.array(z.object({ place: z.tuple([count, smallCount]), text: z.string() })),
+});
+
+/** The words of `news` when a turn was told them. */
+interface ToldWords extends z.output<typeof toldSchema> {}
+
+export const exportedToldSchema = toldSchema.extend({
+  unread: z.array(z.object({ place: exportedPlace, text: z.string() })),
+});
+
 /**
  * What a turn was told beside memories, by reference, so that later prompts of its epoch say the
  * same, and forgetting reaches it.
  */
 export type ShownNews = z.input<typeof newsSchema>;
+
+/** A place in the conversation: a message's id if it has no seq yet; null: the turn's own, without id. */
+const talkPlace = z.union([
+  z.null(),
+  z.string().max(1_000),
+  z.tuple([smallCount, smallCount]),
+  z.tuple([smallCount, smallCount, z.literal("held")]),
+]);
+
+export const handedSchema = z.strictObject({
+  /** Where memory went. */
+  injectAs: z.enum(["message", "system", "text"]),
+  timeZone: timeZoneField,
+  /** The message that opened the epoch; undefined for this turn's. */
+  openedBy: z.string().max(1_000).optional(),
+  /**
+   * The messages shown verbatim: first and last seq of each run, "held" if the caller's own were
+   * shown instead of the transcript's.
+   */
+  talk: z.array(talkPlace).max(10_000),
+  /** Two hexadecimal digits for each of them. @default redaction forbids checksums */
+  checks: z.string().max(20_000).optional(),
+  /** Of the texts of memory, 15 bits: whether a replay prints the same. */
+  check: smallCount,
+  /** Messages whose new words the transcript lacked. */
+  edited: z.array(z.string().max(1_000)).max(1_000).optional(),
+  /** Messages before the conversation that no summary has. */
+  omittedMessages: smallCount.optional(),
+  omittedAtLeast: z.literal(true).optional(),
+  /** A memory of which only so many characters had room. */
+  cut: z.tuple([memoryId, smallCount]).optional(),
+  /** Place in the conversation, number and tokens of messages whose texts were cut. */
+  shortened: z.tuple([smallCount, smallCount, smallCount]).optional(),
+  /** Tokens of tool results above which older ones were replaced by a line each. */
+  toolResultTokens: smallCount.optional(),
+  /** Roles and texts alone, as `promptFor` gives them. */
+  isPlain: z.literal(true).optional(),
+});
+
+/** How a turn's prompt was printed, without its words. */
+export interface HandedOn extends z.output<typeof handedSchema> {}
 
 export const shownContextSchema = z.strictObject({
   revision: z.int().min(0),
@@ -70,6 +153,7 @@ export const shownContextSchema = z.strictObject({
   firstSeq: smallCount.optional(),
   readable: z.array(z.string()).optional(),
   news: newsSchema.optional(),
+  handed: handedSchema.optional(),
 });
 
 /**
@@ -84,7 +168,15 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  */
 export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, scoreParts = {}, revision = 0 } = shown ?? {};
-  const { summaryId = null, omitted = 0, firstSeq = null, readable = [], news } = shown ?? {};
+  const {
+    summaryId = null,
+    omitted = 0,
+    firstSeq = null,
+    readable = [],
+    news,
+    handed,
+  } = shown ?? {};
+  const hasWords = Boolean(news?.changes ?? news?.consents ?? news?.unread);
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
   const ofEach = (values: Readonly<Record<string, unknown>>) =>
@@ -96,15 +188,15 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
         select ${db.schema}.line_check(category, key, value, content, trust)
         from unnest(${ids}::uuid[]) with ordinality e (id, place)
         left join ${db.schema}.memory m using (id) order by place
-      ) as checks
+      ) as checks, ${hasWords ? toldWords(db, news) : sql`null::jsonb`} as told
     ),
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, recall_ms, summary_id, omitted, created_at)
+        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, told, handed, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
         ${ofEach(scores)}::real[],
-        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${jsonOf(news)}::jsonb, l.told, ${jsonOf(handed)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
@@ -112,6 +204,43 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
       on conflict do nothing
     )`;
 }
+
+const jsonOf = (value: unknown): string | null =>
+  value === undefined ? null : JSON.stringify(value);
+
+/** The stored words of `news`, never a caller's. An app's requests stay with the app. */
+function toldWords(db: Connection, news: ShownNews | undefined): Sql {
+  const turns = sql`json_build_array(json_build_array('', ${jsonOf(news)}::json))`;
+  return sql`(
+        ${db.schema}.told_news_1(array(select owner_ref from owned), (select owner_ref from owned), ${turns}, ${db.now()}) -> 0
+      )::jsonb - 'messageId' - 'news'`;
+}
+
+/** A row of `shown` as it is stored. */
+export interface StoredShown {
+  readonly turn: number;
+  readonly seq: number;
+  readonly messageId: string;
+  readonly agentId: string | null;
+  /** In milliseconds. */
+  readonly at: number;
+  readonly memoryIds: readonly string[];
+  readonly parts: readonly ShownPart[];
+  readonly checks: readonly (number | null)[] | null;
+  readonly summaryId: number | null;
+  readonly omitted: number;
+  readonly firstSeq: number | null;
+  readonly news: ShownNews | null;
+  readonly told: ToldWords | null;
+  readonly handed: HandedOn | null;
+}
+
+/** A row `s` of `shown`, with its message `g`, as JSON for `StoredShown`. */
+export const storedShown: Sql = sql`json_build_object(
+  'turn', s.turn, 'seq', s.seq, 'messageId', g.message_id, 'agentId', g.agent_id, 'at', date_part('epoch', s.created_at) * 1000,
+  'memoryIds', s.memory_ids, 'parts', s.parts, 'checks', s.checks, 'summaryId', s.summary_id, 'omitted', s.omitted,
+  'firstSeq', s.first_seq, 'news', s.news, 'told', s.told, 'handed', s.handed
+)`;
 
 interface ShownMemory {
   readonly id: string;

@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { nonBlank } from "../input/parse-input.js";
 import { changeEvents, historyEvents } from "../memories/audit/memory-change.js";
@@ -37,7 +37,16 @@ import { itemTerms } from "../store/indexed-texts.rule.js";
 import { pathOf } from "../store/store-operation.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { toNewMessage } from "../transcript/record.js";
+import {
+  exportedNewsSchema,
+  exportedToldSchema,
+  handedSchema,
+  scorePartsSchema,
+  shownParts,
+} from "../transcript/shown-turns.js";
 import { derived, type ImportTarget, type RecordType } from "./record-type.js";
+
+const count = z.int().min(0);
 
 /** A line's app; null without one. */
 const appId = derived(
@@ -55,6 +64,36 @@ const summaryName = {
   endSeq: column.integer("end_seq"),
   createdAt: column.time("created_at"),
 };
+/** The id of the summary of thread `t` that a line names. */
+const summaryNamed =
+  (name: Sql) =>
+  ({ schema }: Connection): Sql =>
+    sql`(
+          select b.id from ${schema}.summary b
+          where b.thread_ref = t.id and b.start_seq = (${name} ->> 'startSeq')::int
+            and b.end_seq = (${name} ->> 'endSeq')::int and b.created_at = (${name} ->> 'createdAt')::timestamptz
+          order by b.id desc limit 1
+        )`;
+/** `value` with other names of the threads of its unread messages: `name`, where `condition`. */
+const withThreads = ({ schema }: Connection, value: Sql, name: Sql, condition: Sql): Sql => sql`
+  case when ${value} ? 'unread' then jsonb_set(${value}, '{unread}', (
+    select coalesce(jsonb_agg(case when jsonb_typeof(u.value) = 'array' then p.place else u.value || jsonb_build_object('place', p.place) end order by u.at), '[]')
+    from jsonb_array_elements(${value} -> 'unread') with ordinality u (value, at)
+    cross join lateral (select case when jsonb_typeof(u.value) = 'array' then u.value else u.value -> 'place' end as old) w
+    join ${schema}.thread o on ${condition}
+    cross join lateral (select jsonb_build_array(${name}, w.old -> 1) as place) p
+  )) else ${value} end`;
+/** A column of `shown` with unread messages, whose threads an export names by their ids. */
+const withUnread = (name: "news" | "told", json: z.ZodType) =>
+  derived(orNull(column.json(name, json)), raw(`n.${name}`), (db, { ownerRef, tenantId }) =>
+    withThreads(
+      db,
+      sql`i.${raw(name)}`,
+      sql`o.id`,
+      sql`${idDigest(sql`o.thread_id`)} = ${idDigest(sql`(w.old ->> 0)`)} and o.thread_id = w.old ->> 0
+        and o.tenant_id = ${tenantId} and o.owner_ref = ${ownerRef}`,
+    ),
+  );
 /** Source fields of a memory, as `sourceOf` permits. */
 const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
   derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
@@ -144,12 +183,7 @@ export const records = {
       base: derived(
         orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
         sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
-        ({ schema }) => sql`(
-          select b.id from ${schema}.summary b
-          where b.thread_ref = t.id and b.start_seq = (i.base ->> 'startSeq')::int
-            and b.end_seq = (i.base ->> 'endSeq')::int and b.created_at = (i.base ->> 'createdAt')::timestamptz
-          order by b.id desc limit 1
-        )`,
+        summaryNamed(sql`i.base`),
       ),
       status: column.text("status", z.enum(["completed", "failed"])),
       text: orNull(column.text("content")),
@@ -179,6 +213,12 @@ export const records = {
       createdAt: column.time("created_at"),
       agentId: orNull(column.text("agent_id")),
       runId: orNull(column.text("run_id")),
+      // Exports of before have neither.
+      editedAtSeq: {
+        ...column.integer("edited_at_seq"),
+        json: count.nullable().default(null),
+      } as Column<number | null>,
+      altered: column.boolean("altered", z.boolean().default(false)),
     },
     rows: ({ schema }, { thread = null }) => sql`${schema}.message x
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
@@ -203,6 +243,47 @@ export const records = {
       returning: "thread_ref, seq",
       following: messageIndex,
     },
+  },
+  /** What turns were shown, after all threads: unread messages are of others. */
+  shown: {
+    table: "shown",
+    fields: {
+      threadId,
+      seq: column.integer("seq"),
+      turn: column.integer("turn"),
+      revision: column.bigint("revision"),
+      memoryIds: column.uuids("memory_ids"),
+      parts: column.texts("parts", z.array(z.enum(shownParts))),
+      checks: orNull(column.smallints("checks")),
+      scores: orNull(column.reals("scores")),
+      scoreParts: orNull(column.json("score_parts", z.array(scorePartsSchema.nullable()))),
+      summary: derived(
+        orNull(column.json("summary_id", z.strictObject(checks(summaryName)))),
+        sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
+        summaryNamed(sql`i.summary`),
+      ),
+      omitted: column.integer("omitted"),
+      firstSeq: orNull(column.integer("first_seq")),
+      reader: orNull(column.integer("reader", z.int())),
+      news: withUnread("news", exportedNewsSchema),
+      told: withUnread("told", exportedToldSchema),
+      handed: orNull(column.json("handed", handedSchema)),
+      recallMs: orNull(column.real("recall_ms")),
+      createdAt: column.time("created_at"),
+    },
+    words: ["told"],
+    rows: (
+      db,
+      { scope },
+    ) => sql`${db.schema}.shown x join ${db.schema}.thread t on t.id = x.thread_ref
+      left join lateral (select * from ${db.schema}.summary where id = x.summary_id limit 1) b on true
+      cross join lateral (
+        select ${withThreads(db, sql`x.news`, sql`o.thread_id`, sql`o.id = (w.old ->> 0)::bigint`)} as news,
+          ${withThreads(db, sql`x.told`, sql`o.thread_id`, sql`o.id = (w.old ->> 0)::bigint`)} as told
+      ) n
+      where x.thread_ref in (${threadsOf(db, scope)})`,
+    key: ["x.thread_ref", "x.seq"],
+    insert: { joined: joinThread },
   },
   /** Progress of background work on a thread, and whether more is due. */
   work: {

@@ -1,5 +1,4 @@
 import { describe, expect, inject, it } from "vitest";
-import { diagnose } from "../../packages/server/src/cli/diagnose.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
 import { dueJobsConfig, instantAnswers } from "../support/due-jobs.js";
@@ -18,56 +17,7 @@ const url = () => inject("databaseUrl") ?? "";
 const withSetting = (name: string, value: string) =>
   `${url()}?options=-c%20citus.${name}%3D${value}`;
 
-async function checksOf(database: string, named: string) {
-  const { checks } = await diagnose({ schema: db.schema, database, queueSchema: "no_queues" });
-  return checks
-    .filter(({ check }) => check === named)
-    .map(({ verdict, says, todo }) => [verdict, says, todo]);
-}
-
 describe("Citus, for an operator", () => {
-  it("The doctor says its version and where the schema is", async () => {
-    expect(await checksOf(url(), "citus")).toEqual([
-      [
-        "ok",
-        expect.stringMatching(
-          new RegExp(
-            `^Version 14\\.\\d+\\.\\d+; the tables of "${db.schema}" are on 127\\.0\\.0\\.1:2432[12]\\.$`,
-          ),
-        ),
-        null,
-      ],
-    ]);
-  });
-
-  it("The doctor reports the sizes of shards, and not of the coordinator's empty tables", async () => {
-    await db.memory().memories.add({
-      scope: { userId: "ana" },
-      memories: Array.from({ length: 300 }, (_, n) => ({
-        text: `Book ${n}: ${"harbour and boats ".repeat(50)}${n}`,
-      })),
-    });
-    const { rows } = await db.pool.query<{ size: string }>(
-      "select schema_size as size from citus_schemas where schema_name = $1::regnamespace",
-      [db.schema],
-    );
-    const [[, says]] = (await checksOf(url(), "stored")) as [[string, string]];
-    expect(says).toContain(`${rows[0]?.size} with indexes.`);
-  });
-
-  it.each([
-    ["enable_schema_based_sharding", "new schemas stay on the coordinator"],
-    ["enable_unsafe_triggers", "setup on a worker fails"],
-    ["allow_nested_distributed_execution", "recall and query fail on a worker"],
-  ])("The doctor warns when %s is off", async (name, why) => {
-    const [, warning] = await checksOf(withSetting(name, "off"), "citus");
-    expect(warning).toEqual([
-      "warn",
-      `citus.${name} is off: ${why}.`,
-      `Run \`alter database app set citus.${name} = on\`.`,
-    ]);
-  });
-
   it("Setup refuses isolation of tenants by rls, and leaves nothing", async () => {
     const schema = schemaName();
     await expect(db.memory({ schema, isolation: "rls" }).setup()).rejects.toMatchObject({

@@ -1,9 +1,12 @@
+import { randomUUID } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Check } from "../../packages/server/src/cli/check.js";
 import { checkAll, type DoctorFlags, diagnose } from "../../packages/server/src/cli/diagnose.js";
 import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
-import { packageVersion } from "../../src/postgres/package-version.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useSchemaNames } from "../support/fresh-schema.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
@@ -22,7 +25,6 @@ const flags = (more: Partial<DoctorFlags> = {}): DoctorFlags => {
   return {
     schema: db.schema,
     ...(more.dataDir === undefined && { database }),
-    queueSchema: "no_queues",
     ...more,
   };
 };
@@ -31,10 +33,10 @@ const withUser = (user: string) => {
   url.username = user;
   return url.href;
 };
-/** What is not ok, as "verdict check: says todo"; other tests have connections as well. */
+/** What is not ok, as "verdict check: says todo". */
 const wrong = (checks: readonly Check[]) =>
   checks.flatMap(({ check, verdict, says, todo }) =>
-    verdict === "ok" || check === "connections" ? [] : [`${verdict} ${check}: ${says} ${todo}`],
+    verdict === "ok" ? [] : [`${verdict} ${check}: ${says} ${todo}`],
   );
 const examined = async (more?: Partial<DoctorFlags>) =>
   wrong(await checkAll(db.database, "here", flags(more)));
@@ -47,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe("doctor", () => {
-  it("The doctor finds nothing wrong where nothing is, and says what is kept", async () => {
+  it("The doctor finds nothing wrong where nothing is", async () => {
     const checks = await checkAll(db.database, "here", flags());
     expect(wrong(checks)).toEqual([]);
     const says = Object.fromEntries(checks.map(({ check, says }) => [check, says]));
@@ -57,11 +59,35 @@ describe("doctor", () => {
       ),
       core: expect.stringMatching(/^Version \d+\.$/),
       vector: expect.stringMatching(/^Version \d+\.$/),
-      stored: expect.stringMatching(
-        /^threads 1, messages 2, memories \(fact, active\) 1; \d+ kB with indexes\.$/,
-      ),
-      vectors: "1 in hashing-1, 16 dimensions.",
+      vectors: "All texts have one in hashing-1, 16 dimensions.",
     });
+  });
+
+  it("The doctor counts the threads and checkpoints that go by age, and says if none goes", async () => {
+    const config = join(tmpdir(), `ageing-${randomUUID()}.yaml`);
+    writeFileSync(config, "threads: { idleDays: 90 }\ncheckpoints: { keep: 100 }\n");
+    const line = async (more: Partial<DoctorFlags> = { config }) => {
+      const checks = await checkAll(db.database, "here", flags(more));
+      const found = checks.find(({ check }) => check === "threads");
+      return `${found?.verdict}: ${found?.says} ${found?.todo ?? ""}`;
+    };
+    const aged = (days: number) =>
+      inSchema(`update @thread set last_activity_at = now() - interval '${days} days'`);
+    expect(await line({})).toMatch(/^ok: All stay: no threads\.idleDays/);
+    await aged(90.5);
+    const long = "0 threads with more than 100 checkpoints\\.";
+    const counted =
+      "1 thread idle for 90 days, 0 of them waiting for background work or consent\\.";
+    expect(await line()).toMatch(new RegExp(`^ok: ${counted} ${long}`));
+    await aged(92);
+    expect(await line()).toMatch(
+      new RegExp(`^warn: ${counted} ${long} No process deletes 1 of them\\. Run .*upkeep`),
+    );
+    await inSchema(work("retry_at", "now() + interval '1 day'"));
+    expect(await line()).toMatch(/^ok: 1 thread idle for 90 days, 1 of them waiting/);
+    await inSchema(noWork);
+    await aged(0);
+    rmSync(config);
   });
 
   const work = (set: string, values: string) =>
@@ -93,16 +119,10 @@ describe("doctor", () => {
       /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx @mnemograph\/server migrate --schema \w+`.$/,
     ],
     [
-      "an invalid index",
-      "update pg_index set indisvalid = false where indexrelid = '@work_due'::regclass",
-      "update pg_index set indisvalid = true where indexrelid = '@work_due'::regclass",
-      /^bad indexes: Invalid: work_due. If none is being built run `reindex index concurrently /,
-    ],
-    [
       "texts without a vector in the space in use",
       "update @memory_embedding set active = false",
       "update @memory_embedding set active = true",
-      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx @mnemograph\/server reembed --embeddings MODULE --schema \w+/,
+      /^warn vectors: 1 text without one in hashing-1, 16 dimensions\. Run `npx @mnemograph\/server reembed --embeddings MODULE --schema \w+/,
     ],
     [
       "a job that is due for long",
@@ -115,7 +135,7 @@ describe("doctor", () => {
       work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
       noWork,
       onServer()
-        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep .*`npx @mnemograph\/server worker --model MODULE --schema w+`, which needs the package pg-boss \(\d\S+ is installed\)/
+        ? /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep .*`npx @mnemograph\/server worker --model MODULE --schema \w+`, which needs the package pg-boss \(\d\S+ is installed\)/
         : /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Run `npx @mnemograph\/server upkeep [^`]*` from cron\.$/,
     ],
     [
@@ -124,13 +144,6 @@ describe("doctor", () => {
       noWork,
       /^warn given up: 1 notes since 20\S+ \S+Z\. `npx @mnemograph\/server call listJobs --json '\{"state":"failed"\}' --schema \w+.*` says why/,
     ],
-    [
-      "an outage",
-      `insert into @event (tenant_id, user_id, app_id, node, step, op, status, detail)
-       values ('', '', '', 'system', 'database', 'resume', 'ok', 'after 7 s, 2 calls refused')`,
-      "delete from @event where step = 'database'",
-      /^warn outages: 1 process noticed one in the last day, the last after 7 s, 2 calls refused\./,
-    ],
   ])("The doctor reports %s, and what to do", async (_, damage, mend, line) => {
     await inSchema(damage);
     const found = await examined().finally(() => inSchema(mend));
@@ -138,7 +151,7 @@ describe("doctor", () => {
     expect(await examined()).toEqual([]);
   });
 
-  it("The doctor reports a migration that is pending, and counts nothing until it ran", async () => {
+  it("The doctor reports a migration that is pending, and asks no table until it ran", async () => {
     const later = {
       name: "0002_mood",
       text: "alter table mnemograph.memory add column mood text;\n",
@@ -148,36 +161,22 @@ describe("doctor", () => {
     expect(wrong(checks)[0]).toBe(
       `bad core: Version 1, lacks 0002_mood. Run \`npx @mnemograph/server migrate --schema ${db.schema}\`.`,
     );
-    expect(checks.some(({ check }) => check === "stored")).toBe(false);
+    expect(checks.some(({ check }) => check === "due")).toBe(false);
   });
 
   it("The doctor goes on without the tables of a check, and without any", async () => {
-    await inSchema("alter table @event rename to event_away");
+    await inSchema("alter table @work rename to work_away");
     const missing = await examined().finally(() =>
-      inSchema("alter table @event_away rename to event"),
+      inSchema("alter table @work_away rename to work"),
     );
     expect(missing).toEqual([
-      expect.stringMatching(/^bad outages: The tables .* are missing or out of date/),
+      expect.stringMatching(/^bad work: The tables .* are missing or out of date/),
     ]);
     const schema = schemaName();
     const none = await checkAll({ ...db.database, schemaName: schema }, "here", flags());
     expect(wrong(none)).toEqual([
       `bad core: Not set up. Run \`npx @mnemograph/server migrate --schema ${schema}\`.`,
     ]);
-  });
-
-  it("The doctor reports an old space of vectors that nobody uses any more", async () => {
-    await inSchema(
-      "insert into @embedding_space (name, dimensions, used_at) values ('old-model', 8, 'epoch')",
-    );
-    const checks = await checkAll(db.database, "here", flags());
-    await inSchema("delete from @embedding_space where name = 'old-model'");
-    expect(checks).toContainEqual(
-      expect.objectContaining({
-        check: "vectors",
-        says: "1 in hashing-1, 16 dimensions; unused: 0 in old-model, 8 dimensions (empty).",
-      }),
-    );
   });
 });
 
@@ -251,7 +250,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
       .memories.add({ scope: { tenantId: "a", userId: "ana" }, memories: { text: "Ana sails." } });
     const app = await diagnosed({ schema, database: isolated.connectionString("app") });
     expect(app).toContainEqual(
-      expect.stringMatching(/^warn stored: Not checked\. Only the role that owns the tables may/),
+      expect.stringMatching(/^warn work: Not checked\. Only the role that owns the tables may/),
     );
     expect(app.filter((line) => !line.includes("Not checked. Only the role that owns"))).toEqual(
       [],
@@ -272,36 +271,6 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     await db.pool.query(`drop database "${schema}" with (force)`);
     expect(bare.at(-1)).toMatch(
       /^bad pgvector: Not created, \S+ is available\. (Run `create extension|Embeddings need pgvector)/,
-    );
-  });
-
-  it("The doctor names what a role's settings stop, and the versions that are connected", async () => {
-    const role = new URL(isolated.connectionString("owner")).username;
-    const owner = { schema: isolated.schema, database: isolated.connectionString("owner") };
-    await db.pool.query(`alter role ${role} set statement_timeout = 5000`);
-    await db.pool.query(`alter role ${role} set synchronous_commit = off`);
-    await db.pool.query(`alter role ${role} set jit_above_cost = 10000`);
-    const found = await diagnosed(owner);
-    await db.pool.query(`alter role ${role} reset all`);
-    expect(found).toEqual([
-      expect.stringMatching(
-        /^warn settings: synchronous_commit is off: a crash of the server loses the last turns/,
-      ),
-      expect.stringMatching(
-        /^warn settings: jit_above_cost is 10000: .* Run `alter role "\w+" set jit = off`\.$/,
-      ),
-      expect.stringMatching(
-        /^warn settings: statement_timeout is 5000: .* Run `alter role "\w+" set statement_timeout = 0`/,
-      ),
-    ]);
-
-    const older = new URL(inject("databaseUrl") ?? "");
-    older.searchParams.set("application_name", "mnemograph/0.0.9");
-    for (const database of [older.href, inject("databaseUrl") ?? ""]) {
-      await db.memory({ database }).memories.list({ scope });
-    }
-    expect((await diagnosed({})).join()).toMatch(
-      `warn processes: mnemograph/0.0.9 (1), mnemograph/${packageVersion} (`,
     );
   });
 

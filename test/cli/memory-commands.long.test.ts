@@ -158,7 +158,7 @@ describe("wrong uses of mnemograph", () => {
     ]) {
       const { code, out, err } = await runOn([...args, ...empty]);
       expect([code, out]).toEqual([1, ""]);
-      expect(err).toMatch(/^mnemograph: .*mnemograph migrate/);
+      expect(err).toMatch(/^mnemograph: .*npx @mnemograph\/server migrate/);
     }
     expect(existsSync(join(folder, "none"))).toBe(false);
   });

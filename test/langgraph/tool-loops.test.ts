@@ -4,7 +4,7 @@ import { ClearToolUsesEdit, contextEditingMiddleware, createAgent, tool } from "
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
-import { withoutOldResults } from "../../src/langgraph/wrap/tool-results.rule.js";
+import { withoutOldResults } from "../../src/messages/tool-results.rule.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newThread, say, transcript } from "./conversation.js";

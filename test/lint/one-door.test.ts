@@ -7,7 +7,7 @@ const writes =
 
 /** What erases, counts use, embeds anew, or is part of a statement of the door and of imports. */
 const others =
-  /^(?:forgetting\/|edits\/purge-resting|lifecycle\/trim-changes|events\/event-log|conversation\/record-messages|models\/reembed|memories\/item\/index-rows)/;
+  /^(?:retention\/(?:forgetting\/|lifecycle\/trim-changes)|remember\/purge-resting|observability\/events\/event-log|transcript\/record-messages|models\/reembed|memories\/item\/index-rows)/;
 
 it("Rows of memories are written behind one door alone", () => {
   const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter(

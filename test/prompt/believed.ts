@@ -4,6 +4,7 @@ import type { Preset } from "../../src/transcript/context-options.js";
 import type { TestDatabase } from "../support/test-database.js";
 import { histories } from "./histories.js";
 import { playHistory } from "./play-history.js";
+import type { Replays } from "./replays.js";
 
 export interface HowMany {
   readonly atLeast: number;
@@ -29,12 +30,16 @@ export async function playHistories(db: TestDatabase, preset: Preset, howMany: H
     return (user + system) / 1_000;
   };
   const folds: Record<string, number> = {};
+  const replays: Replays = { turns: 0, left: 0, whole: 0, gaps: {} };
   let quoted = 0;
   let count = 0;
   for (; count < atLeast || usedMs() < processorMs; count += batch) {
     const property = fc.asyncProperty(histories(preset), async (history) => {
       const played = await playHistory(db, history);
       quoted += played.quoted;
+      for (const name of ["turns", "left", "whole"] as const) replays[name] += played.replays[name];
+      for (const [gap, times] of Object.entries(played.replays.gaps))
+        replays.gaps[gap] = (replays.gaps[gap] ?? 0) + times;
       for (const [reason, times] of Object.entries(played.folds))
         folds[reason] = (folds[reason] ?? 0) + times;
     });
@@ -44,8 +49,8 @@ export async function playHistories(db: TestDatabase, preset: Preset, howMany: H
     });
     if (run.failed) throw new Error(`Seed ${seed + count}: ${run.errorInstance}`);
   }
-  const figures = { seed, processorMs: Math.round(usedMs()), quoted, folds };
+  const figures = { seed, processorMs: Math.round(usedMs()), quoted, folds, replays };
   console.log(`${count} histories (${preset}): ${JSON.stringify(figures)}`);
   expect(folds["the first one"]).toBeGreaterThanOrEqual(count);
-  return { quoted };
+  return { quoted, replays };
 }

@@ -10,6 +10,7 @@ import { isAlwaysShown } from "../support/always-shown.js";
 import type { TestDatabase } from "../support/test-database.js";
 import { does, pickFact, textOf, wordIn, wordsIn } from "./deeds.js";
 import type { Deed, History, Turn } from "./histories.js";
+import { type Handed, handedIn, type Replays, replayed } from "./replays.js";
 import { type Told, toldModel } from "./told-model.js";
 
 /** Why a prompt did not begin with the one before, by design. */
@@ -26,6 +27,7 @@ export interface Played {
   readonly folds: Partial<Record<Fold, number>>;
   /** How many words of other conversations prompts had to quote, since no extraction had read them. */
   readonly quoted: number;
+  readonly replays: Replays;
 }
 
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
@@ -44,13 +46,14 @@ export async function playHistory(db: TestDatabase, history: History): Promise<P
       const fold = await world.take(turn);
       if (fold) folds[fold] = (folds[fold] ?? 0) + 1;
     }
+    await world.replayAll();
     await world.checkKept();
   } catch (error) {
     throw new Error(`${world.story.join("\n")}\n${error}`, { cause: error });
   } finally {
     await world.end();
   }
-  return { folds, quoted: world.quoted() };
+  return { folds, quoted: world.quoted(), replays: world.replays() };
 }
 
 async function begin(db: TestDatabase, history: History) {
@@ -93,6 +96,8 @@ async function begin(db: TestDatabase, history: History) {
   const story = [JSON.stringify({ ...history, turns: undefined })];
   const threadOf = ({ thread }: Turn) => threads[thread] as Thread;
   let [words, quoted] = [0, 0];
+  const handed: (Handed & { readonly messageId: string })[] = [];
+  const replays: Replays = { turns: 0, left: 0, whole: 0, gaps: {} };
   const newWord = () => `x${++words}q`;
   async function act(deed: Deed, turn: Turn): Promise<void> {
     const { scope, threadId } = threadOf(turn);
@@ -144,6 +149,7 @@ async function begin(db: TestDatabase, history: History) {
     thread.streamed.push(shown);
     const calls = model.calls.slice(from).filter(({ toolNames }) => isAgents(toolNames, thread));
     const messages = calls.at(-1)?.messages ?? [];
+    await keepHanded(thread, calls[0]?.messages ?? []);
     const prompt = promptOf(messages, [...known, ...notes], now);
     check(prompt, says, { budgetTokens, preset });
     const fold = foldOf(preset, thread.before, prompt, thread.isForgotten);
@@ -151,6 +157,31 @@ async function begin(db: TestDatabase, history: History) {
     thread.before = prompt;
     thread.isForgotten = false;
     return fold;
+  }
+
+  /** Replayed at once, and again at the end, when more has changed. */
+  async function keepHanded({ scope, threadId }: Thread, messages: readonly BaseMessage[]) {
+    const [shown] = await memory.threads.shown({ scope, threadId, limit: 1 });
+    const { turn = 0, seq = 0, messageId = "" } = shown ?? {};
+    const made = { scope, threadId, turn, seq, prompt: handedIn(messages) };
+    handed.push({ ...made, messageId });
+    replays.turns++;
+    const { complete, gaps } = await replayed(memory, made);
+    expect(complete, JSON.stringify(gaps)).toBe(true);
+  }
+
+  /** Of turns whose threads are left. */
+  async function replayAll() {
+    for (const each of handed) {
+      const listed = await memory.threads.shown({ scope: each.scope, threadId: each.threadId });
+      const { messageId, ...turn } = each;
+      if (!listed.some((left) => left.messageId === messageId)) continue;
+      replays.left++;
+      const { complete, gaps } = await replayed(memory, turn);
+      replays.whole += Number(complete);
+      for (const { what, why } of gaps)
+        replays.gaps[`${what} ${why}`] = (replays.gaps[`${what} ${why}`] ?? 0) + 1;
+    }
   }
 
   async function wordsOf({ saying, thread }: Turn, scope: Thread["scope"]): Promise<string> {
@@ -197,7 +228,16 @@ async function begin(db: TestDatabase, history: History) {
     await memory.forget({ scope: { userId: user } });
     await memory.close();
   }
-  return { act, take, checkKept, end, story, quoted: () => quoted };
+  return {
+    act,
+    take,
+    replayAll,
+    checkKept,
+    end,
+    story,
+    quoted: () => quoted,
+    replays: () => replays,
+  };
 }
 
 const isAgents = (toolNames: readonly string[], { isSupervisor }: { isSupervisor: boolean }) =>

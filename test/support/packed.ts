@@ -18,7 +18,7 @@ import { briefly } from "./compiled.js";
 import { docExamples, docPages, repository } from "./doc-pages.js";
 
 /** A folder with each package as `npm pack` makes it, built once for all test files. */
-async function packed(): Promise<string> {
+export async function packed(): Promise<string> {
   const folder = join(inject("compiled"), "../packed");
   const isReady = join(folder, "ready");
   try {
@@ -32,7 +32,7 @@ async function packed(): Promise<string> {
   return folder;
 }
 
-const packages = [
+export const packages = [
   { name: "mnemograph", home: "." },
   { name: "@mnemograph/server", home: "packages/server" },
   { name: "@mnemograph/ai-sdk", home: "packages/ai-sdk" },

@@ -56,10 +56,12 @@ describe("the format of an export", () => {
       [name],
     );
     const lines = await linesOf(memory, { tenantId: name, userId: name });
-    const memories = lines.filter(({ type }) => type === "memory");
-    for (const line of memories)
-      expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
-    const types = [...new Set(lines.map(({ type }) => type))].filter((type) => type !== "memory");
+    const ofFields = ["memory", "shown"] as const;
+    for (const type of ofFields)
+      for (const line of lines.filter((each) => each.type === type))
+        expect(Object.keys(line)).toEqual(["type", ...Object.keys(records[type].fields)]);
+    const isOfFields = (type: string) => (ofFields as readonly string[]).includes(type);
+    const types = [...new Set(lines.map(({ type }) => type))].filter((type) => !isOfFields(type));
     const format = types.map((type) => [
       type,
       formatOf(lines.filter((line) => line.type === type)),
@@ -72,7 +74,7 @@ describe("the format of an export", () => {
         "header": "type: string, format: string, version: number, exportedAt: time, scope: {tenantId: string,userId: string}",
         "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, snapshot, createdAt: time",
         "item": "type: string, appId: string, namespace: [string], key: string, value, indexFields: [string], ttlMinutes: null, expiresAt: null, createdAt: time, updatedAt: time",
-        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string",
+        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string, editedAtSeq: null | number, altered: boolean",
         "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",
         "owner": "type: string, revision: number, turns: number, changesTrimmedTo: number",
         "relation": "type: string, from: string, to: string, relationType: string, strength: number, createdAt: time",

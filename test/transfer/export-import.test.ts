@@ -30,7 +30,7 @@ describe("export and import", () => {
     const source = await fillScope(db, scope, name);
     const lines = await linesOf(source, scope);
     expect(lines[0]).toMatchObject({ type: "header", format: "mnemograph", version: 1, scope });
-    expect(new Set(lines.map(({ type }) => type)).size).toBe(13);
+    expect(new Set(lines.map(({ type }) => type)).size).toBe(14);
 
     const fresh = await freshSchema();
     const target = fresh.memory();

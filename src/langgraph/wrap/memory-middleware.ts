@@ -14,6 +14,7 @@ import type { Memory } from "../../memory.js";
 import { isRepair } from "../../messages/answered-calls.js";
 import { contentParts } from "../../messages/message-text.js";
 import { isMemoryBlock } from "../../messages/recalled-mark.js";
+import { withoutOldResults } from "../../messages/tool-results.rule.js";
 import { withAdvice } from "../../prompt/explain-refusal.js";
 import type { Recalled } from "../../prompt/recalled.js";
 import type { InjectAs } from "../../prompt/turn-messages.js";
@@ -29,7 +30,6 @@ import { memoryManageTool } from "../tools/memory-manage-tool.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import { transcriptSearchTool } from "../tools/transcript-search-tool.js";
 import { withCacheBreakpoints } from "./cache-breakpoints.js";
-import { withoutOldResults } from "./tool-results.rule.js";
 
 /** Whose run it is and how it recalls, as `context` names it: `configurable` may name the same. */
 const contextSchema = z.object({
@@ -187,7 +187,10 @@ export function memoryMiddleware(
           `Thread ${config.configurable?.thread_id} has earlier tool calls without a result, or turns without an answer: an ` +
             "approval was never answered, a run failed, or the model refused. Prompts say so; the state stays as it is.",
         );
-      asked.messages = withoutOldResults(asked.messages, internalApi(memory).toolResultTokens());
+      const toolResultTokens = internalApi(memory).toolResultTokens();
+      asked.messages = withoutOldResults(asked.messages, toolResultTokens);
+      if (recalled?.epoch.handed?.noted)
+        recalled.epoch.handed.noted.toolResultTokens = toolResultTokens;
       const model = withCacheBreakpoints(request.model);
       return await withAdvice(handler({ ...asked, model }), options.injectAs);
     },

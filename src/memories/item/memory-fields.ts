@@ -37,7 +37,7 @@ interface SetField<Value> extends Field {
 }
 
 /** Fields that are mapped to columns of another form. */
-type Mapped = "scope" | "source" | "turns" | "correction" | "earlier";
+type Mapped = "scope" | "source" | "turns" | "correction" | "earlier" | "inPlace";
 const madeNames = [
   ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
   ...(["turnStart", "turnEnd"] as const),

@@ -252,6 +252,8 @@ export interface MemoryItem {
   readonly supersededBy: string | null;
   /** The former value of its slot; only in recalls. */
   readonly earlier?: string;
+  /** In a replay: printed in place of its words. */
+  readonly inPlace?: string;
   readonly lastAccessedAt: Date;
   readonly purgeAt: Date | null;
   readonly createdAt: Date;

@@ -1,4 +1,5 @@
 import type { EventPlace } from "../../observability/events/event-log.js";
+import { createPauses } from "../../pauses.js";
 import { commonOrigin, sharedValue } from "../../transcript/find-messages.js";
 import { type ChangeSet, joinChanges, type NewMemory } from "../apply/change-set.js";
 import { consentRule } from "../consent/consent-policy.rule.js";
@@ -45,12 +46,14 @@ export function batchesOf(statements: readonly Statement[]): Statement[][] {
 }
 
 /** Decides the drafts of a batch in order: each sees the effects of the earlier ones. */
-export function decideDrafts(context: WriteContext, batch: readonly FoundStatement[]) {
+export async function decideDrafts(context: WriteContext, batch: readonly FoundStatement[]) {
   const overlay: Overlay = new Map();
   const requestsByField = new Map<string, readonly EarlierRequest[]>();
   const outcomes: WriteOutcome[] = [];
   const sets: Partial<ChangeSet>[] = [];
+  const pause = createPauses();
   for (const stored of batch) {
+    await pause();
     // What the earlier drafts left of what was found.
     const { scope, category, key } = stored;
     const field = JSON.stringify([scope.appId, category, key]);

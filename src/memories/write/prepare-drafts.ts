@@ -3,6 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseInput, smallCount, storableText } from "../../input/parse-input.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import { createPauses } from "../../pauses.js";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
@@ -99,6 +100,8 @@ export interface PreparedDrafts {
 
 /** Some seconds in one transaction, which blocks the owner's other writers. */
 const maxDrafts = 5_000;
+/** Calls of the functions `redact` and `screen` at a time. */
+const screenedAtOnce = 10;
 /** Default importance of an insight: below statements. */
 export const insightImportance = 2;
 
@@ -123,9 +126,20 @@ export async function prepareDrafts(
       `${problem}: add them in several calls, or import them.`,
     );
   }
-  const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
-  const checked = redacted.map((draft) => prepareDraft(draft, scope, config.policy, anyLength));
-  const screened = await Promise.all(checked.map((each) => screenStatement(runtime, each)));
+  const redacted: MemoryDraft[] = [];
+  const screened: (Statement | RejectedDraft)[] = [];
+  const pause = createPauses();
+  for (let from = 0; from < drafts.length; from += screenedAtOnce) {
+    const some = drafts.slice(from, from + screenedAtOnce);
+    const safe = await Promise.all(some.map((draft) => redactDraft(redactor, draft)));
+    const checked: (Statement | RejectedDraft)[] = [];
+    for (const draft of safe) {
+      await pause();
+      checked.push(prepareDraft(draft, scope, config.policy, anyLength));
+    }
+    redacted.push(...safe);
+    screened.push(...(await Promise.all(checked.map((each) => screenStatement(runtime, each)))));
+  }
 
   const outcomes: WriteOutcome[] = [];
   const accepted: Statement[] = [];
@@ -155,10 +169,11 @@ export async function prepareDrafts(
 export async function splitDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft[]> {
   const { kind = "fact", key, text } = draft;
   if (key !== undefined || !hasAnyLength(kind) || typeof text !== "string") return [draft];
-  if (splitAtSentences(kind, text).length < 2) return [draft];
+  if ((await splitAtSentences(kind, text)).length < 2) return [draft];
   // A secret may have several sentences.
   const redacted = await redactor.text(text);
-  return splitAtSentences(kind, redacted).map((part) => ({ ...draft, text: part }));
+  const parts = await splitAtSentences(kind, redacted);
+  return parts.map((part) => ({ ...draft, text: part }));
 }
 
 /** Redacts the quote too, but not its thread id. */
@@ -275,6 +290,9 @@ async function measureStatements(
   };
 }
 
+/** A millisecond or two. */
+const rowsAtOnce = 10_000;
+
 /** Stem frequencies. Comparing in the database would take a hundred times as long. */
 async function stemMeasures(db: Connection, statements: readonly Statement[]): Promise<Measure[]> {
   const terms = statements.map((each) => each.terms);
@@ -286,7 +304,11 @@ async function stemMeasures(db: Connection, statements: readonly Statement[]): P
     { prepare: true },
   );
   const measures = terms.map(() => new Map<string, number>());
-  for (const { place, lexeme, frequency } of rows) measures[place]?.set(lexeme, frequency);
+  const pause = createPauses();
+  for (const [at, { place, lexeme, frequency }] of rows.entries()) {
+    measures[place]?.set(lexeme, frequency);
+    if (at % rowsAtOnce === 0) await pause();
+  }
   return measures;
 }
 

@@ -59,7 +59,7 @@ export async function writeMemories(
         const found = await findForBatch(tx, scope, context, batch);
 
         // Decides them, one after the other, as one set of changes.
-        const decided = decideDrafts(context, found);
+        const decided = await decideDrafts(context, found);
         // What preparing found (`trimmed`) stays in the outcome.
         for (const [at, { index }] of batch.entries())
           outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };

@@ -1,4 +1,5 @@
 import { MemoryError, UnusableOutput } from "../../errors.js";
+import { createPauses } from "../../pauses.js";
 import type { Screen } from "../../screening/reads-as-instruction.js";
 import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
 import { hasWords, headAtWord, visibleText } from "../../text/storable-text.js";
@@ -90,16 +91,32 @@ export function requireValid(kind: MemoryKind, text: string, output = text): str
 /** Whether a program may write texts of this kind as long as it likes. */
 export const hasAnyLength = (kind: MemoryKind): boolean => kind === "fact" || kind === "insight";
 
-/** Whole sentences within the kind's limits, one after the other; a longer sentence by itself. */
-export function splitAtSentences(kind: MemoryKind, text: string): string[] {
+/** Longer than a sentence that somebody wrote. */
+const maxSentenceCharacters = 10_000;
+
+/**
+ * Whole sentences within the kind's limits, one after the other; a longer sentence by itself, and
+ * one of more than 10,000 characters in parts, at a word. Yields to the event loop.
+ */
+export async function splitAtSentences(kind: MemoryKind, text: string): Promise<string[]> {
   const parts: string[] = [];
   let part = "";
-  for (const sentence of sentencesOf(visibleText(text).trim())) {
-    if (part !== "" && writingProblems(kind, part + sentence).length > 0) {
-      parts.push(part.trim());
-      part = "";
+  const pause = createPauses();
+  let rest = visibleText(text).trim();
+  while (rest !== "") {
+    const head = headAtWord(rest, maxSentenceCharacters);
+    const sentences = sentencesOf(head);
+    // The last one may go on behind it.
+    if (head.length < rest.length && sentences.length > 1) sentences.pop();
+    for (const sentence of sentences) {
+      if (part !== "" && writingProblems(kind, part + sentence).length > 0) {
+        parts.push(part.trim());
+        part = "";
+      }
+      part += sentence;
+      rest = rest.slice(sentence.length);
+      await pause();
     }
-    part += sentence;
   }
   return [...parts, part.trim()];
 }

@@ -13,6 +13,7 @@ import {
 import type { Scope } from "../../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
 import { eraseThreads, lockErasableThreads } from "../../transcript/list-threads.js";
+import { eraseTold } from "../../transcript/told-words.js";
 import { eraseMemoryRows, findErasable, forgetting, lockExistingOwner } from "./erase-memories.js";
 import {
   addCounts,
@@ -76,6 +77,7 @@ export async function eraseConversationBatch(
   if (totalOf(counts) > 0) return counts;
   // The lock is for memories learned there, which lose their thread.
   if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
+  if (ownerRef !== null) await eraseTold(tx, { ownerRef, threads: refs });
   if (thread) await forgetWords(tx, erasure, thread.threadId);
   // Workers have lost their tasks on these threads, so no more notes follow.
   if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs));

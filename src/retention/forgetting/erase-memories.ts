@@ -3,6 +3,7 @@ import { applyChanges } from "../../memories/apply/apply-changes.js";
 import { changeOf, wordlessLine } from "../../memories/audit/memory-change.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
+import { eraseTold } from "../../transcript/told-words.js";
 import { eraseRows, memoryRecordTables, memoryTables, type RowCounts } from "./erasure-tables.js";
 
 interface ErasableMemory {
@@ -64,6 +65,7 @@ export async function eraseMemoryRows(
     await tx.query(sql`
       update ${tx.schema}.change_log c set line = ${wordlessLine}
       where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
+    await eraseTold(tx, { ownerRef, ids });
     const { actor, reason } = audit;
     const goneOf = (id: string) => {
       return {

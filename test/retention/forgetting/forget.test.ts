@@ -20,14 +20,7 @@ import { textsOf } from "../../support/thread-facts.js";
 const db = useTestDatabase();
 const start = useChildScripts();
 /** Tables without text, whose rows belong to rows of others. */
-const wordless = [
-  "erasure",
-  "memory_embedding",
-  "memory_source",
-  "note_source",
-  "relation",
-  "shown",
-];
+const wordless = ["erasure", "memory_embedding", "memory_source", "note_source", "relation"];
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();

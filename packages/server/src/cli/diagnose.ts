@@ -1,8 +1,6 @@
 import {
   acrossTenants,
-  commandAt,
   type Database,
-  identifier,
   type MigrationStatus,
   migrateCommandLine,
   migrationStatus,
@@ -13,10 +11,9 @@ import {
 import type { ClientBase } from "pg";
 import sql, { raw } from "sql-template-tag";
 import { bad, type Check, checked, ok, warn } from "./check.js";
-import { checkCitus, readCitusFacts } from "./check-citus.js";
-import * as contents from "./check-contents.js";
+import * as database from "./check-database.js";
 import { askProviders, loadProviders } from "./check-providers.js";
-import * as server from "./check-server.js";
+import { checkThreads, checkVectors, checkWork } from "./check-work.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
 
@@ -26,7 +23,6 @@ export interface DoctorFlags extends DatabaseFlags {
   readonly ask?: true;
   readonly model?: string;
   readonly embeddings?: string;
-  readonly queueSchema: string;
 }
 
 /** Changes nothing. @throws MemoryError `INVALID_INPUT` */
@@ -51,43 +47,42 @@ export async function checkAll(
   shipped = shippedSchema(),
 ): Promise<Check[]> {
   const { vectors = false } = flags;
-  const { prepare } = resolveConfig(flags.config).database;
-  const facts = await server.readServerFacts(db);
-  const { version, isSupported, vectorSchema } = facts;
-  if (!isSupported)
-    return [bad("database", `${place} has version ${version}.`, "Upgrade it to 14 or later.")];
-  const checks = db.isEmbedded
-    ? [ok("database", `Embedded PostgreSQL ${version} in ${place}.`)]
-    : server.checkServer(place, facts);
+  const facts = await database.readDatabaseFacts(db);
+  const checks = [database.checkServer(db, place, facts)];
+  if (!facts.isSupported) return checks;
   const add = async (check: string, make: () => Promise<Check | Check[]>) => {
     checks.push(...(await checked(check, db.schemaName, make)));
   };
+
+  // Whether statements arrive, and may read and write.
+  const config = resolveConfig(flags.config);
+  const { prepare } = config.database;
   if (!db.isEmbedded) await add("pooler", () => checkPooler(db, prepare));
-  const citus = await readCitusFacts(db);
-  if (citus) checks.push(...checkCitus(citus, db.schemaName));
-  checks.push(server.checkRole(db, facts));
+  checks.push(database.checkRole(db, facts));
+
+  // Whether the tables are what this package expects.
   let sets: MigrationStatus["sets"] = [];
   await add("core", async () => {
     const status = await migrationStatus(db, { vectors, shipped });
     sets = status.sets.filter(({ version }) => version !== null);
-    return server.checkSets(db, status, facts);
+    return database.checkSets(db, status, facts);
   });
   const has = (name: string) => sets.some(({ set }) => set === name);
   await add("pgvector", async () => {
     // Loads the library, which may have been uninstalled.
+    const { vectorSchema } = facts;
     if (vectorSchema !== null) await db.query(sql`select '[1]'::${raw(vectorSchema)}.vector`);
-    return server.checkPgvector(facts, vectors || has("vector"));
+    return database.checkPgvector(facts, vectors || has("vector"));
   });
   if (!has("core")) return checks;
-  checks.push(server.checkIndexes(db, facts));
-  if (has("isolation")) checks.push(server.checkTenants(facts));
+  if (has("isolation")) checks.push(database.checkTenants(facts));
   await add("checkpointer", () => checkCheckpointer(db));
-  await add("queues", () => checkQueues(db, flags.queueSchema));
   if (sets.some(({ pending }) => pending.length > 0)) return checks;
-  await add("stored", () => contents.checkStored(db, citus?.size));
-  if (has("vector")) await add("vectors", () => contents.checkVectors(db));
-  await add("work", () => contents.checkWork(db));
-  await add("outages", () => contents.checkOutages(db));
+
+  // Whether background work is done.
+  if (has("vector")) await add("vectors", () => checkVectors(db));
+  await add("work", () => checkWork(db));
+  await add("threads", () => checkThreads(db, config));
   return checks;
 }
 
@@ -134,18 +129,4 @@ async function checkCheckpointer(db: Database): Promise<Check> {
     "LangGraph's tables lack migrations.",
     `Run \`${migrateCommandLine(db)}\`.`,
   );
-}
-
-async function checkQueues(db: Database, queueSchema: string): Promise<Check> {
-  const table = sql`${identifier(queueSchema)}.version`;
-  const [found] = await db.query<{ there: boolean }>(
-    sql`select to_regclass(${table.text}) is not null as there`,
-  );
-  if (!found?.there) {
-    const worker = `\`${commandAt(db, "worker --model MODULE")}\` makes them`;
-    const says = `None: pg-boss has no tables in "${queueSchema}".`;
-    return ok("queues", db.isEmbedded ? says : `${says} ${worker}, ${contents.workerNeeds()}.`);
-  }
-  const [row] = await db.query<{ version: number }>(sql`select version from ${table}`);
-  return ok("queues", `pg-boss's tables have version ${row?.version}; its start updates them.`);
 }

@@ -6,7 +6,7 @@ import { aligned, counted, print } from "./output.js";
 export const doctorCommand: CliCommand = {
   name: "doctor",
   description:
-    "is it healthy? checks database, tables, vectors and background work, and says what to do; changes nothing",
+    "what stops memory? checks database, tables, vectors and background work, and says what to do; changes nothing",
   examples: [
     ["doctor", "ends with 1 if anything is bad; warnings leave 0"],
     ["doctor --vectors --json", "also bad where embeddings cannot be kept"],
@@ -15,8 +15,7 @@ export const doctorCommand: CliCommand = {
   flags: (command) =>
     withModel(withSettings(withDatabase(command)))
       .option("--vectors", "also ask for what embeddings need")
-      .option("--ask", "also ask --model and --embeddings one small question each")
-      .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss"),
+      .option("--ask", "also ask --model and --embeddings one small question each"),
   async run(flags: DoctorFlags) {
     const { diagnose } = await import("./diagnose.js");
     const { place, checks } = await diagnose(flags);

@@ -47,7 +47,7 @@ const exampleColumns = 40;
 function helpEnd(): string {
   const examples = commands.flatMap((command) => command.examples);
   const lines = examples.map(([line, does = ""]) =>
-    `  $ mnemograph ${line.padEnd(exampleColumns)} ${does}`.trimEnd(),
+    `  $ npx @mnemograph/server ${line.padEnd(exampleColumns)} ${does}`.trimEnd(),
   );
   return `
 Examples:

@@ -96,7 +96,7 @@ async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
 }
 
 function describeImported({ lines, total, written, quarantined }: Imported): string {
-  const listed = `mnemograph call listMemories --json '{"states":["quarantined"]}'`;
+  const listed = `npx @mnemograph/server call listMemories --json '{"states":["quarantined"]}'`;
   const waiting = quarantined > 0 ? [`Waiting in quarantine: ${quarantined} (${listed})`] : [];
   const summary = `Imported ${total} of ${counted(lines, "line")}.`;
   return [summary, ...aligned(Object.entries(written)), ...waiting].join("\n");

@@ -19,7 +19,8 @@ export function createInspectorSession(operator: string) {
     if (!isFromPage(request))
       return problemResponse(new HttpProblem("FORBIDDEN", "This comes from another site."));
     if (!matches(bearerTokenOf(request), unused)) {
-      const detail = "This token is unknown or was used already: start `mnemograph inspect` again.";
+      const detail =
+        "This token is unknown or was used already: start `npx @mnemograph/server inspect` again.";
       return problemResponse(new HttpProblem("UNAUTHENTICATED", detail));
     }
     unused = undefined;

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { otherTokens } from "../../messages/attachments.js";
-import { textOfParts, withFields } from "../../messages/message-text.js";
-import { estimateTokens } from "../../text/estimate-tokens.js";
+import { estimateTokens } from "../text/estimate-tokens.js";
+import { otherTokens } from "./attachments.js";
+import { textOfParts, withFields } from "./message-text.js";
 
 /**
  * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the

@@ -1,0 +1,275 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import { withDeadline } from "../deadline.js";
+import { MemoryError } from "../errors.js";
+import { nameText, nonBlank, parseInput, smallCount } from "../input/parse-input.js";
+import { errorKind } from "../logger.js";
+import { messageText } from "../messages/message-text.js";
+import { withoutOldResults } from "../messages/tool-results.rule.js";
+import { appNotes } from "../notes/notes-options.js";
+import {
+  delegatedMark,
+  requiredScope,
+  requiredThread,
+  type ThreadAddress,
+} from "../scope/scope.js";
+import type { HandedOn, StoredShown } from "../transcript/shown-turns.js";
+import { type HandedMessage, handedForm } from "./handed-on.js";
+import { plainMessages } from "./prompt-for.js";
+import {
+  assumedHanded,
+  placesOf,
+  type RebuiltTurn,
+  type ReplayGap,
+  rebuildTurn,
+} from "./rebuild-turn.js";
+import { recall } from "./recall.js";
+import type { RecallRuntime } from "./recall-request.js";
+import type { Recalled } from "./recalled.js";
+import { findShownContents, findShownEpoch, type ShownEpoch } from "./shown-epoch.js";
+import { printMessages } from "./turn-messages.js";
+import { type ReplayLine, replayLines, withoutLines, withTexts, withToday } from "./what-if.js";
+
+const chatModel = z.custom<BaseChatModel>(
+  (value) => typeof (value as BaseChatModel | null)?.invoke === "function",
+  "must be a chat model",
+);
+
+const replaySchema = z.strictObject({
+  scope: requiredScope,
+  threadId: requiredThread,
+  /** Its number in `threads.shown`. */
+  turn: smallCount,
+  /** `seq` of the turn in `threads.shown`, where several have one number. @default the latest */
+  seq: smallCount.optional(),
+  /**
+   * An agent with memory of its own that the turn gave a task: its latest turn of that number.
+   * @default the agent that the user talks with
+   */
+  agentId: nameText.min(1).optional(),
+  /** Takes lines away: ids of memories and requests, or what a line says. @default none */
+  without: z.array(nonBlank).max(1_000).default([]),
+  /** Texts that the turn adds as well, a line each, of 2,000 characters at most. @default none */
+  with: z.array(nonBlank).max(100).default([]),
+  /** "today": what a recall of now finds for the turn's question. @default "then" */
+  memory: z.enum(["then", "today"]).default("then"),
+  /**
+   * Answers both prompts, without tools; "memory": the memory's own model.
+   * @default none: nothing is answered
+   */
+  model: z.union([z.literal("memory"), chatModel]).optional(),
+  /** The longest wait for an answer, in milliseconds, at most ten minutes. @default 60_000 */
+  timeoutMs: z.int().min(1).max(600_000).default(60_000),
+});
+
+export interface ReplayInput extends z.input<typeof replaySchema> {}
+
+/** What a model says to a prompt; tools that it would call are named, and never run. */
+export interface ReplayAnswer {
+  readonly text: string;
+  readonly toolCalls: readonly string[];
+  /** Why there is no answer; else null. */
+  readonly error: string | null;
+}
+
+export interface ReplayedTurn {
+  readonly threadId: string;
+  readonly turn: number;
+  readonly seq: number;
+  readonly messageId: string;
+  readonly at: Date;
+  readonly agentId: string | null;
+  /** Whether `messages` are what was handed on, byte for byte. */
+  readonly complete: boolean;
+  /** What they lack, and why. */
+  readonly gaps: readonly ReplayGap[];
+  /** The summary, memory and the conversation, the user's message last. */
+  readonly messages: readonly HandedMessage[];
+  /** The lines of memory among them. */
+  readonly lines: readonly ReplayLine[];
+  /** The messages with the asked changes; null if none were asked. */
+  readonly changed: readonly HandedMessage[] | null;
+  /** Answers to `messages`, and to `changed`; null without a model. */
+  readonly answers: {
+    readonly asShown: ReplayAnswer;
+    readonly changed: ReplayAnswer | null;
+  } | null;
+}
+
+type ReplayRuntime = RecallRuntime;
+
+/**
+ * Prints the prompt of an earlier turn again, from what is stored of it, and a changed one beside
+ * it. Reads only.
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
+ * `MODEL_REQUIRED`
+ */
+export async function replayTurn(deps: ReplayRuntime, input: ReplayInput): Promise<ReplayedTurn> {
+  const { agentId, ...asked } = parseInput(replaySchema, input, "replay");
+  const { scope, model } = asked;
+  const threadId = asked.threadId + (agentId === undefined ? "" : delegatedMark + agentId);
+  const asking = model === "memory" ? deps.model() : model;
+
+  // Find: the turns of the epoch, and what they refer to.
+  const epoch = await findShownEpoch(deps.db, { scope, threadId }, asked);
+  const own = epoch?.turns.at(-1);
+  if (!epoch || !own) throw unknownTurn(threadId, asked.turn);
+  const handed = own.handed ?? assumedHanded(openingOf(epoch), deps.config.retrieval.timeZone);
+  const contents = await findShownContents(deps.db, scope, refsOf(epoch, handed));
+
+  // Rebuild: the recall of then, with marks for what is gone.
+  const { appId } = scope;
+  const appName = appId === undefined ? undefined : appNotes(deps.config.notes, appId).name;
+  const rebuilt = rebuildTurn(epoch, contents, handed, appName);
+
+  // Print: both versions by the function that printed the turn.
+  const shown = printed(rebuilt.recalled, rebuilt, handed);
+  const gaps = [...rebuilt.gaps];
+  const { noted } = rebuilt.recalled.epoch.handed ?? {};
+  if (gaps.every(({ what }) => what === "message") && own.handed && noted?.check !== handed.check)
+    gaps.push({ what: "prompt", why: "changed", id: null });
+  const changedTurn = await changedRecall(deps, asked, own, rebuilt);
+  const changed = changedTurn && printed(changedTurn, rebuilt, handed);
+
+  // Ask, if a model is given: it sees both, and nothing is kept of it.
+  const answers = asking
+    ? await answersOf(asking, asked.timeoutMs, shown.messages, changed?.messages)
+    : null;
+  return {
+    threadId,
+    turn: own.turn,
+    seq: own.seq,
+    messageId: own.messageId,
+    at: new Date(own.at),
+    agentId: own.agentId,
+    complete: gaps.length === 0,
+    gaps,
+    messages: shown.forms,
+    lines: replayLines(rebuilt.recalled, own.messageId),
+    changed: changed?.forms ?? null,
+    answers,
+  };
+}
+
+function unknownTurn(threadId: string, turn: number): MemoryError {
+  return new MemoryError(
+    "NOT_FOUND",
+    `Thread "${threadId}" of this scope has no turn ${turn} of which memory kept what it was shown. ` +
+      "memory.threads.shown lists those that it has.",
+  );
+}
+
+function openingOf({ turns }: ShownEpoch) {
+  const { seq } = turns.at(-1) as StoredShown;
+  return { seq, firstSeq: turns.find(({ firstSeq }) => firstSeq !== null)?.firstSeq ?? null };
+}
+
+/** What the turns of an epoch refer to. */
+function refsOf({ threadRef, turns }: ShownEpoch, handed: HandedOn) {
+  const own = turns.at(-1) as StoredShown;
+  const places = placesOf(handed, own.seq);
+  const news = turns.map((turn) => turn.news ?? {});
+  const named = turns.flatMap(({ memoryIds, told }) => [
+    ...memoryIds,
+    ...(told?.changes ?? []).flatMap(({ memoryId, insteadId }) =>
+      [memoryId, insteadId ?? []].flat(),
+    ),
+  ]);
+  const insteadIds = news.flatMap(({ changes = [] }) => changes.flatMap(([, , id]) => id ?? []));
+  const consents = news.flatMap((each) => each.consents ?? []);
+  return {
+    threadRef,
+    memoryIds: [...new Set([...named, ...insteadIds, ...consents.flatMap(([, id]) => id ?? [])])],
+    seqs: places.filter((place) => typeof place === "number"),
+    messageIds: places.filter((place) => typeof place === "string"),
+    summaryId: own.summaryId,
+    consents: consents.map(([id]) => id),
+    unread: news.flatMap((each) => each.unread ?? []),
+  };
+}
+
+/** A recall printed as the turn was, as messages for a model and in their form. */
+function printed(recalled: Recalled, { talk }: RebuiltTurn, handed: HandedOn) {
+  const chosen = { instructions: [], talk, isSaid: () => true };
+  const all = printMessages(chosen, recalled, handed.injectAs);
+  const messages =
+    handed.toolResultTokens === undefined ? all : withoutOldResults(all, handed.toolResultTokens);
+  const forms: HandedMessage[] = handed.isPlain
+    ? plainMessages(messages)
+    : messages.map(handedForm);
+  return { messages, forms };
+}
+
+type Asked = Pick<
+  z.output<typeof replaySchema>,
+  "scope" | "threadId" | "without" | "with" | "memory"
+>;
+
+/** Null if no change was asked. */
+async function changedRecall(
+  deps: ReplayRuntime,
+  { memory, without, with: texts, ...address }: Asked,
+  own: StoredShown,
+  { recalled, talk }: RebuiltTurn,
+): Promise<Recalled | null> {
+  if (memory === "then" && without.length + texts.length === 0) return null;
+  const base =
+    memory === "then" ? recalled : withToday(recalled, await recallToday(deps, address, own, talk));
+  return withTexts(withoutLines(base, without), texts);
+}
+
+/** What is found now for the turn's question, by the turn's agent. */
+function recallToday(
+  deps: ReplayRuntime,
+  { scope, threadId }: ThreadAddress,
+  { agentId }: StoredShown,
+  talk: readonly BaseMessage[],
+): Promise<Recalled> {
+  const question = talk.at(-1);
+  // A replay leaves no events.
+  const silent = { ...deps, record: async () => {} };
+  // As for a task: nothing of the thread, and no epoch of it.
+  return recall(silent, {
+    scope,
+    threadId: `${threadId}${delegatedMark}replay`,
+    query: question === undefined ? "" : messageText(question),
+    ...(agentId !== null && { agent: agentId }),
+  });
+}
+
+async function answersOf(
+  model: BaseChatModel,
+  timeoutMs: number,
+  shown: readonly BaseMessage[],
+  changed: readonly BaseMessage[] | undefined,
+): Promise<NonNullable<ReplayedTurn["answers"]>> {
+  const answer = (messages: readonly BaseMessage[]) => answerOf(model, timeoutMs, messages);
+  const [asShown, other] = await Promise.all([answer(shown), changed ? answer(changed) : null]);
+  return { asShown, changed: other };
+}
+
+/** Keeps its tokens out of the streams and callbacks of a run around it. */
+const apart = {
+  tags: ["nostream", "langsmith:nostream", "mnemograph"],
+  callbacks: [],
+  runName: "mnemograph.replay",
+};
+
+async function answerOf(
+  model: BaseChatModel,
+  timeoutMs: number,
+  messages: readonly BaseMessage[],
+): Promise<ReplayAnswer> {
+  try {
+    const ask = (signal: AbortSignal) => model.invoke([...messages], { ...apart, signal });
+    const reply = (await withDeadline(timeoutMs, ask)) as AIMessage;
+    const toolCalls = (reply.tool_calls ?? []).map(({ name }) => name);
+    return { text: messageText(reply), toolCalls, error: null };
+  } catch (error) {
+    const why = MemoryError.is(error)
+      ? error.message
+      : `The model call failed: ${errorKind(error)}.`;
+    return { text: "", toolCalls: [], error: why };
+  }
+}
