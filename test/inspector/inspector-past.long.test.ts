@@ -19,7 +19,10 @@ describe.skipIf(!hasChromium)("the inspector's view of the past", () => {
     const source = { threadId: userId, seqs: [0], quote: "I sail" };
     const [written] = await memory.memories.add({
       scope,
-      memories: [{ text: "Rides a bicycle to the office." }, { text: "Sails.", origin: "user", source }],
+      memories: [
+        { text: "Rides a bicycle to the office." },
+        { text: "Sails.", origin: "user", source },
+      ],
     });
     const age = `update "${inspected.db.schema}".history set created_at = created_at - interval '2 days',
       snapshot = snapshot || jsonb_build_object('createdAt', now() - interval '2 days', 'validFrom', now() - interval '2 days')
