@@ -146,6 +146,8 @@ const mayImport = {
   "retention/lifecycle": [
     ...foundations,
     ...observability,
+    "transcript",
+    "checkpoints",
     "work",
     "retention/forgetting",
     "memories/item",

@@ -13,7 +13,9 @@ import { defineConsolidation } from "../reflection/consolidation/define-consolid
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
 import type { DueJob } from "../remember/remember.js";
+import { deleteIdleThreads } from "../retention/lifecycle/delete-idle-threads.js";
 import { defineLifecycle } from "../retention/lifecycle/lifecycle.js";
+import { pruneThreads } from "../retention/lifecycle/prune-threads.js";
 import { trimOldChanges } from "../retention/lifecycle/trim-changes.js";
 import type { Runtime } from "../runtime.js";
 import { sweepItems } from "../store/sweep-items.js";
@@ -59,16 +61,20 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
   } satisfies Readonly<Record<WorkKind, Work>>;
 }
 
-const purges = {
-  "Old changes": trimOldChanges,
-  "Old usage and events": trimRecords,
-  "Expired items of the store": sweepItems,
-  "Pairs compared long ago": sweepCompared,
-  "Old runs of consolidation": sweepRuns,
+type Purge = (deps: Runtime<ResolvedConfig>) => Promise<void>;
+
+const purges: Readonly<Record<string, Purge>> = {
+  "Idle threads": deleteIdleThreads,
+  "Superseded checkpoints": pruneThreads,
+  "Old changes": ({ db }) => trimOldChanges(db),
+  "Old usage and events": ({ db }) => trimRecords(db),
+  "Expired items of the store": ({ db }) => sweepItems(db),
+  "Pairs compared long ago": ({ db }) => sweepCompared(db),
+  "Old runs of consolidation": ({ db }) => sweepRuns(db),
 };
 
 function definePurge(deps: Runtime<ResolvedConfig>): Work {
-  const { db, logger } = deps;
+  const { logger } = deps;
   return {
     kind: "purge",
     everyMs: purgeEveryMs,
@@ -76,7 +82,7 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
     due: async () => [0],
     run: firstOf(async () => {
       for (const [name, purge] of Object.entries(purges))
-        await guarded(name, () => purge(db), logger);
+        await guarded(name, () => purge(deps), logger);
     }),
   };
 }
