@@ -112,6 +112,7 @@ const replayedTurn = z
     ),
     changed: handedMessages.nullable(),
     answers: z.strictObject({ asShown: replayAnswer, changed: replayAnswer.nullable() }).nullable(),
+    canAsk: withDescription(z.boolean(), "Whether the memory has a model that `ask` would ask."),
   })
   .register(described, { id: "ReplayedTurn" });
 
@@ -210,8 +211,13 @@ export const threadOperations = {
       ask: withDescription(z.boolean().optional(), "Whether the memory's own model answers."),
     }),
     answer: replayedTurn,
-    call: ({ memory, target }, { ask, ...input }) =>
-      memory.threads.replay({ ...target, ...input, ...(ask && { model: "memory" as const }) }),
+    async call({ memory, target }, { ask, ...input }) {
+      const model = ask ? ({ model: "memory" } as const) : {};
+      const replayed = await memory.threads.replay({ ...target, ...input, ...model });
+      const isModel = ({ group, name }: { readonly group: string; readonly name: string }) =>
+        group === "createMemory" && name === "model";
+      return { ...replayed, canAsk: memory.settings().some(isModel) };
+    },
   }),
   shownTo: operation("get", "/memories/:id/shown", "scope", {
     does: "The turns whose prompts a memory came into, latest first",
