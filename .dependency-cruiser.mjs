@@ -118,6 +118,7 @@ const mayImport = {
     ...memoryRules,
     "memories/apply",
     "memories/write",
+    "memories/edit",
   ],
   checkpoints: [...foundations, "transcript"],
   store: [...foundations, "models", "work", "search"],
@@ -145,6 +146,8 @@ const mayImport = {
   "retention/lifecycle": [
     ...foundations,
     ...observability,
+    "transcript",
+    "checkpoints",
     "work",
     "retention/forgetting",
     "memories/item",

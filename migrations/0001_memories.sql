@@ -246,6 +246,26 @@ create table mnemograph.compared_pair (
 );
 create index compared_pair_age on mnemograph.compared_pair (compared_at);
 
+-- Runs of consolidation: those that wait for an operator, and for 30 days those that were decided. `plan` has ids, revisions and
+-- verdicts, and no words. Deleted with their owner, and with each memory of `memory_ids` that is forgotten.
+create table mnemograph.consolidation (
+  id uuid not null constraint consolidation_pkey primary key,
+  owner_ref bigint not null constraint consolidation_owner_ref_fkey references mnemograph.owner (id) on delete cascade,
+  status text not null
+    constraint consolidation_status check (status in ('waiting', 'applied', 'dismissed', 'reverted', 'lapsed')),
+  plan jsonb not null,
+  memory_ids uuid[] not null,
+  -- What the last decision left as it was: it had changed meanwhile.
+  left_ids uuid[] not null default '{}',
+  created_at timestamptz not null default now(),
+  decided_at timestamptz,
+  decided_by text
+);
+create unique index consolidation_waiting on mnemograph.consolidation (owner_ref) where status = 'waiting';
+create index consolidation_owner on mnemograph.consolidation (owner_ref, created_at desc);
+create index consolidation_latest on mnemograph.consolidation (created_at desc);
+create index consolidation_decided on mnemograph.consolidation (decided_at);
+
 -- Items of LangGraph's store. Forgetting deletes a scope's; maintenance deletes what has expired.
 create table mnemograph.store_item (
   ref bigint generated always as identity constraint store_item_pkey primary key,

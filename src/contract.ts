@@ -75,11 +75,13 @@ export { withMessages } from "./prompt/recalled.js";
 export { shownBy } from "./prompt/shown-by.js";
 export { noCost } from "./prompt/thread-cost.js";
 export { type InjectAs, turnMessages } from "./prompt/turn-messages.js";
+export { runStatuses } from "./reflection/consolidation/consolidation-run.js";
 export {
   erasureKinds,
   erasureReceipt,
   receiptProblems,
 } from "./retention/forgetting/receipt.rule.js";
+export { isIdle, isWaiting } from "./retention/lifecycle/delete-idle-threads.js";
 export {
   type AppScope,
   parseAppScope,

@@ -43,6 +43,7 @@ import { recall } from "./prompt/recall.js";
 import { replayTurn } from "./prompt/replay.js";
 import { listShownWords } from "./prompt/shown-words.js";
 import { threadCost } from "./prompt/thread-cost.js";
+import { createConsolidationsApi } from "./reflection/consolidation/consolidations-api.js";
 import { removeMessage, replaceMessage } from "./remember/change-transcript.js";
 import { recordTurn } from "./remember/edited-messages.js";
 import { remember } from "./remember/remember.js";
@@ -128,6 +129,7 @@ function assembleMemory(
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     consents: createConsentsApi(runtime),
+    consolidations: createConsolidationsApi(runtime),
     transcript: createTranscript(runtime, maintenance),
     threads: createThreads(runtime, maintenance, startNote),
     users: { list: (page) => listOwners(db, "users", page) },

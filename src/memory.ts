@@ -19,6 +19,7 @@ import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { MemoryPrompt, PromptInput } from "./prompt/prompt-for.js";
 import type { RecallInput } from "./prompt/recall-request.js";
 import type { Recalled } from "./prompt/recalled.js";
+import type { ConsolidationsApi } from "./reflection/consolidation/consolidations-api.js";
 import type { defineConsolidation } from "./reflection/consolidation/define-consolidation.js";
 import type { defineInsights } from "./reflection/insights/define-insights.js";
 import type { Remembered } from "./remember/remember.js";
@@ -119,6 +120,8 @@ export interface Memory {
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
+  /** Runs of consolidation: preview, list, apply and revert them. For operators. */
+  readonly consolidations: ConsolidationsApi;
   /**
    * The hits of a question with the parts of each score, and related memories that are no hits, with
    * the reason; with `asOf` those of a past time. For debugging: it takes four round trips, and shows memories that the agent may not

@@ -13,7 +13,11 @@ import { databaseOptionsSchema } from "./postgres/open-database.js";
 import { consolidationOptionsSchema } from "./reflection/consolidation/consolidation-options.js";
 import { insightConstants, insightsOptionsSchema } from "./reflection/insights/insights-options.js";
 import { receiptsOptionsSchema } from "./retention/forgetting/receipts-options.js";
-import { lifecycleOptionsSchema } from "./retention/lifecycle/lifecycle-options.js";
+import {
+  checkpointOptionsSchema,
+  lifecycleOptionsSchema,
+  threadOptionsSchema,
+} from "./retention/lifecycle/lifecycle-options.js";
 import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
@@ -39,6 +43,8 @@ export const configSchema = z.strictObject({
   upkeep: taskOptionsSchema.prefault({}),
   notes: notesOptionsSchema.prefault({}),
   lifecycle: lifecycleOptionsSchema.prefault({}),
+  threads: threadOptionsSchema.prefault({}),
+  checkpoints: checkpointOptionsSchema.prefault({}),
   receipts: receiptsOptionsSchema.prefault({}),
   consolidation: consolidationOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
@@ -79,6 +85,10 @@ export interface MemoryConfig {
   readonly notes?: Given["notes"];
   /** When memories are forgotten by age, and for good. */
   readonly lifecycle?: Given["lifecycle"];
+  /** When conversations are deleted that nobody goes on with. */
+  readonly threads?: Given["threads"];
+  /** How many of LangGraph's checkpoints a thread keeps. */
+  readonly checkpoints?: Given["checkpoints"];
   /** How receipts of erasures are signed, and whether an erased id can be asked for. */
   readonly receipts?: Given["receipts"];
   /** How memories that say the same are merged in the background. */

@@ -14,7 +14,11 @@ import {
 } from "../scope/scope.js";
 import { findErasableThreads, findThreadsOfId } from "../transcript/list-threads.js";
 import { checkpointNamesOf } from "./checkpoint-names.js";
-import { type CheckpointRow, supersededCheckpoints } from "./superseded-checkpoints.rule.js";
+import {
+  type CheckpointRow,
+  supersededCheckpoints,
+  withBranchEnds,
+} from "./superseded-checkpoints.rule.js";
 
 interface PruneOptions {
   /** Checkpoints kept for each thread, at least 1; what they need stays too. */
@@ -84,27 +88,50 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
       const onlyThread = threadId === undefined ? undefined : parseThreadId(threadId);
       for await (const name of namesOf(db, scope, onlyThread)) {
         pruned.threads += 1;
-        const found = await findCheckpoints(db, name, timeOf(db, olderThan));
-        const doomed = supersededCheckpoints(found, keepLast);
-        for (let from = 0; from < doomed.length; from += rowsPerStatement) {
-          signal?.throwIfAborted();
-          const gone = await deleteSuperseded(
-            db,
-            name,
-            doomed.slice(from, from + rowsPerStatement),
-          );
-          pruned.checkpoints += gone.checkpoints;
-          pruned.writes += gone.writes;
-        }
-        // Also deletes what an interrupted run left.
-        for (let rows = rowsPerStatement; rows === rowsPerStatement; pruned.blobs += rows) {
-          signal?.throwIfAborted();
-          rows = await deleteUnusedValues(db, name);
-        }
+        const gone = await pruneThread(db, name, {
+          keepLast,
+          before: timeOf(db, olderThan),
+          signal,
+        });
+        pruned.checkpoints += gone.checkpoints;
+        pruned.writes += gone.writes;
+        pruned.blobs += gone.blobs;
       }
       return pruned;
     },
   };
+}
+
+interface PruneThread {
+  readonly keepLast: number;
+  /** Newer ones stay. */
+  readonly before: Sql;
+  /** Whether the last checkpoint of each branch stays. @default false */
+  readonly keepBranches?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Deletes what a thread's newest checkpoints do not need, in statements of bounded size. */
+export async function pruneThread(
+  db: Connection,
+  name: string,
+  { keepLast, before, keepBranches = false, signal }: PruneThread,
+): Promise<Omit<Pruned, "threads">> {
+  const pruned = { checkpoints: 0, writes: 0, blobs: 0 };
+  const found = await findCheckpoints(db, name, before);
+  const doomed = supersededCheckpoints(keepBranches ? withBranchEnds(found) : found, keepLast);
+  for (let from = 0; from < doomed.length; from += rowsPerStatement) {
+    signal?.throwIfAborted();
+    const gone = await deleteSuperseded(db, name, doomed.slice(from, from + rowsPerStatement));
+    pruned.checkpoints += gone.checkpoints;
+    pruned.writes += gone.writes;
+  }
+  // Also deletes what an interrupted run left.
+  for (let rows = rowsPerStatement; rows === rowsPerStatement; pruned.blobs += rows) {
+    signal?.throwIfAborted();
+    rows = await deleteUnusedValues(db, name);
+  }
+  return pruned;
 }
 
 async function* namesOf(

@@ -45,6 +45,15 @@ export function supersededCheckpoints(
   return [...roots, ...subgraphs].filter((row) => !kept.has(row));
 }
 
+/** Marks the last checkpoint of each branch as recent: a run may be resumed there. */
+export function withBranchEnds(rows: readonly CheckpointRow[]): CheckpointRow[] {
+  const parents = new Set(rows.flatMap(({ ns, parentId }) => (ns === "" ? (parentId ?? []) : [])));
+  return rows.map((row) => {
+    const isEnd = row.ns === "" && !parents.has(row.id);
+    return isEnd ? { ...row, recent: true } : row;
+  });
+}
+
 /** Adds replay sources, transitively; in the old format the parent, for its pending sends. */
 function withSources(
   rows: readonly CheckpointRow[],

@@ -14,6 +14,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   events: { count: "all", list: "all" },
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself" },
+  consolidations: { list: "itself" },
   transcript: { search: "itself" },
   threads: { list: "itself" },
   checkpointer: "itself",

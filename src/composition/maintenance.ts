@@ -8,11 +8,14 @@ import { defineNotes } from "../notes/define-notes.js";
 import { trimRecords } from "../observability/usage/usage-statements.js";
 import type { ResolvedConfig } from "../options.js";
 import { keepTenancy } from "../postgres/isolation.js";
+import { sweepRuns } from "../reflection/consolidation/consolidation-run.js";
 import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
 import type { DueJob } from "../remember/remember.js";
+import { deleteIdleThreads } from "../retention/lifecycle/delete-idle-threads.js";
 import { defineLifecycle } from "../retention/lifecycle/lifecycle.js";
+import { pruneThreads } from "../retention/lifecycle/prune-threads.js";
 import { trimOldChanges } from "../retention/lifecycle/trim-changes.js";
 import type { Runtime } from "../runtime.js";
 import { sweepItems } from "../store/sweep-items.js";
@@ -58,15 +61,20 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
   } satisfies Readonly<Record<WorkKind, Work>>;
 }
 
-const purges = {
-  "Old changes": trimOldChanges,
-  "Old usage and events": trimRecords,
-  "Expired items of the store": sweepItems,
-  "Pairs compared long ago": sweepCompared,
+type Purge = (deps: Runtime<ResolvedConfig>) => Promise<void>;
+
+const purges: Readonly<Record<string, Purge>> = {
+  "Idle threads": deleteIdleThreads,
+  "Superseded checkpoints": pruneThreads,
+  "Old changes": ({ db }) => trimOldChanges(db),
+  "Old usage and events": ({ db }) => trimRecords(db),
+  "Expired items of the store": ({ db }) => sweepItems(db),
+  "Pairs compared long ago": ({ db }) => sweepCompared(db),
+  "Old runs of consolidation": ({ db }) => sweepRuns(db),
 };
 
 function definePurge(deps: Runtime<ResolvedConfig>): Work {
-  const { db, logger } = deps;
+  const { logger } = deps;
   return {
     kind: "purge",
     everyMs: purgeEveryMs,
@@ -74,7 +82,7 @@ function definePurge(deps: Runtime<ResolvedConfig>): Work {
     due: async () => [0],
     run: firstOf(async () => {
       for (const [name, purge] of Object.entries(purges))
-        await guarded(name, () => purge(db), logger);
+        await guarded(name, () => purge(deps), logger);
     }),
   };
 }

@@ -17,6 +17,11 @@ export const retrievalWeights = {
    */
   k1: 1.2,
   b: 0.75,
+  /**
+   * Longer messages than so many average ones count as such: what is in a pasted page is found among
+   * short messages. Gain 0: it is for a floor, not for an order.
+   */
+  longest: 8,
   /** Most terms of a long question that an answer contains: the others are its story. */
   expectedTerms: 6,
   /** Frequency of a word that is only a part of an identifier, and its share of a whole word's idf. */

@@ -148,7 +148,7 @@ create or replace function mnemograph.search_messages_1(
   owners bigint[], in_app text, in_thread text, asked mnemograph.asked_word[], most integer,
   -- Messages that are left out, and lend no terms.
   hidden_threads bigint[], hidden_seqs integer[],
-  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
+  k1 float8, b float8, longest float8, expected_terms integer, part_weight float8, aside_weight float8,
   neighbour_weight float8, assistant_weight float8, exchange_weight float8
 ) returns table (thread_ref bigint, seq integer, fit float8, own_fit float8)
 language plpgsql stable parallel safe rows 100 as $$
@@ -164,7 +164,7 @@ language plpgsql stable parallel safe rows 100 as $$
       with hit as materialized (
         select t.thread_ref, t.seq, w.place, w.idf, t.tf
         from unnest(terms.lexemes, terms.idfs) with ordinality w (lexeme, idf, place) cross join lateral (
-          select t.thread_ref, t.seq, greatest(t.frequency, part_weight) / (1 - b + b * t.length / terms.average_length) as tf
+          select t.thread_ref, t.seq, greatest(t.frequency, part_weight) / (1 - b + b * least(t.length / terms.average_length, longest)) as tf
           from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
         ) t
       ),

@@ -102,7 +102,7 @@ function findThreads(
     limit ${limit}`);
 }
 
-const isNotDelegated = raw(`t.thread_id not like '%${delegatedMark}%'`);
+export const isNotDelegated = raw(`t.thread_id not like '%${delegatedMark}%'`);
 
 /** The first message in `order` with words, as JSON. */
 const said = (db: Connection, role: Sql, order: Sql, characters: number): Sql => sql`

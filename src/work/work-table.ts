@@ -170,6 +170,8 @@ export type SkipReason =
   | "too_early"
   | "too_few_new"
   | "nothing_new"
+  /** A run of consolidation would close much: an operator decides. */
+  | "waits_for_operator"
   | "no_user"
   | "no_app"
   /** The app has no more notes than it may keep, or may lose none of them. */

@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Check } from "../../packages/server/src/cli/check.js";
 import { checkAll, type DoctorFlags, diagnose } from "../../packages/server/src/cli/diagnose.js";
@@ -57,6 +61,33 @@ describe("doctor", () => {
       vector: expect.stringMatching(/^Version \d+\.$/),
       vectors: "All texts have one in hashing-1, 16 dimensions.",
     });
+  });
+
+  it("The doctor counts the threads and checkpoints that go by age, and says if none goes", async () => {
+    const config = join(tmpdir(), `ageing-${randomUUID()}.yaml`);
+    writeFileSync(config, "threads: { idleDays: 90 }\ncheckpoints: { keep: 100 }\n");
+    const line = async (more: Partial<DoctorFlags> = { config }) => {
+      const checks = await checkAll(db.database, "here", flags(more));
+      const found = checks.find(({ check }) => check === "threads");
+      return `${found?.verdict}: ${found?.says} ${found?.todo ?? ""}`;
+    };
+    const aged = (days: number) =>
+      inSchema(`update @thread set last_activity_at = now() - interval '${days} days'`);
+    expect(await line({})).toMatch(/^ok: All stay: no threads\.idleDays/);
+    await aged(90.5);
+    const long = "0 threads with more than 100 checkpoints\\.";
+    const counted =
+      "1 thread idle for 90 days, 0 of them waiting for background work or consent\\.";
+    expect(await line()).toMatch(new RegExp(`^ok: ${counted} ${long}`));
+    await aged(92);
+    expect(await line()).toMatch(
+      new RegExp(`^warn: ${counted} ${long} No process deletes 1 of them\\. Run .*upkeep`),
+    );
+    await inSchema(work("retry_at", "now() + interval '1 day'"));
+    expect(await line()).toMatch(/^ok: 1 thread idle for 90 days, 1 of them waiting/);
+    await inSchema(noWork);
+    await aged(0);
+    rmSync(config);
   });
 
   const work = (set: string, values: string) =>

@@ -25,7 +25,7 @@ const config = { consent: { ask: "queue" } } as const;
 const needsQueues = "work";
 
 /** Prints later, or what there is none of. */
-const mayPrintNothing = /setInterval|jobs\.list|explain: true/;
+const mayPrintNothing = /setInterval|jobs\.list|consolidations\.preview|explain: true/;
 
 /** The calls in an example: what it shows comes last, after what it needs. */
 const callsIn = (code: string) =>

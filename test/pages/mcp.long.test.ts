@@ -18,8 +18,8 @@ it("The settings of docs/mcp.md start a server that remembers in an empty projec
   const { DATABASE_URL: _, ...env } = process.env;
   const project = await newProject();
   // npx would fetch the package from a registry: its command is started from where it is installed.
-  const own = args.slice(args.indexOf("mnemograph") + 1);
-  const main = join(project, "node_modules/mnemograph/dist/cli/main.js");
+  const own = args.slice(args.indexOf("@mnemograph/server") + 1);
+  const main = join(project, "node_modules/@mnemograph/server/dist/cli/main.js");
   const database = ["--data-dir", join(project, "data")];
   execFileSync(process.execPath, [main, "migrate", ...database], {
     cwd: project,

@@ -181,3 +181,20 @@ describe("transcript search", () => {
     expect(await ids(query)).toContain("s2"),
   );
 });
+
+it("A page that was pasted among short messages is found by what it says", async () => {
+  const owner = { userId: "pasted" };
+  const small = (index: number) => `Did the parcel from shelf ${index} arrive this morning?`;
+  const filler = Array.from({ length: 330 }, (_, index) => `clause${index}`).join(" ");
+  const page = `${filler} The landlord pays for repairs of the boiler within fourteen days. ${filler}`;
+  const messages = Array.from({ length: 20 }, (_, index) => new HumanMessage(small(index)));
+  await memory.record({
+    scope: owner,
+    threadId: "pasted",
+    messages: [...messages, new HumanMessage({ id: "page", content: page })],
+  });
+  const query = "How soon does the landlord repair the boiler?";
+  expect(await memory.transcript.search({ scope: owner, query })).toEqual([
+    expect.objectContaining({ messageId: "page" }),
+  ]);
+});

@@ -127,6 +127,11 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
      values ($1, $2, 'same') on conflict do nothing`,
     [rows[0]?.owner_ref, word],
   );
+  await pool.query(
+    `insert into "${schema}".consolidation (id, owner_ref, status, plan, memory_ids, decided_by)
+     values (gen_random_uuid(), $1, 'dismissed', '{"pairs": [], "doubts": []}', '{}', $2)`,
+    [rows[0]?.owner_ref, word],
+  );
   await run(
     `update "${schema}".work set error = $2 where thread_ref in (select id ${thread})`,
     word,

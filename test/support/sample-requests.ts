@@ -118,6 +118,10 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   countMemories: () => ({ contains: "tea" }),
   listJobs: () => ({ state: "failed" }),
   retryJob: () => ({ id: "given-up-0" }),
+  listConsolidations: () => ({ status: ["waiting"] }),
+  previewConsolidation: () => ({}),
+  decideConsolidation: () => ({ id: "none", decision: "dismiss" }),
+  revertConsolidation: () => ({ id: "none" }),
   settings: () => ({}),
   upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
@@ -128,10 +132,17 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   forget: () => ({ dryRun: true }),
 };
 
+/** Operations on what a test does not make. */
+const namesNothing: ReadonlySet<OperationName> = new Set([
+  "retryJob",
+  "decideConsolidation",
+  "revertConsolidation",
+]);
+
 export function sampleOf(name: OperationName, ids: Ids): Sample {
   const input = inputs[name](ids);
   if (name === "import") return { input, lines: ids.exported };
-  return name === "retryJob" ? { input, status: 404 } : { input };
+  return namesNothing.has(name) ? { input, status: 404 } : { input };
 }
 
 /** The ids that an operator must pass to an operation on a scope. */

@@ -16,6 +16,7 @@ export type Memory = Answer<"/memories/:id">;
 export type Source = NonNullable<Memory["source"]>;
 export type HistoryEntry = Answer<"/memory/:id/history">["events"][number];
 export type Consent = Answer<"/consents">["consents"][number];
+export type Consolidation = Answer<"/consolidations">["consolidations"][number];
 export type Job = Answer<"/jobs">["jobs"][number];
 export type Thread = Answer<"/threads">["threads"][number];
 export type Message = Answer<"/threads/:threadId/messages">["messages"][number];

@@ -192,7 +192,7 @@ function versionAt(
 }
 
 /** Empty for content that was refused, proposed or superseded. */
-function versionContent(side: unknown): Partial<MemoryVersion> {
+export function versionContent(side: unknown): Partial<MemoryVersion> {
   if (typeof side !== "object" || side === null) return {};
   if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
   const parsed = contentSchema.safeParse(side);

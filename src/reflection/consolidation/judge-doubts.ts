@@ -36,14 +36,17 @@ export interface DoubtedMemory {
   readonly grounds: readonly Ground[];
 }
 
-type DoubtVerdict = "holds" | "ended" | "unknown";
+const doubtVerdict = z.enum(["holds", "ended", "unknown"]);
+type DoubtVerdict = z.output<typeof doubtVerdict>;
+
+export const judgedDoubtSchema = z.object({
+  id: z.string(),
+  revision: z.number(),
+  verdict: doubtVerdict,
+});
 
 /** What the model says of a memory in doubt; "unknown" unless two answers agree. */
-export interface JudgedDoubt {
-  readonly id: string;
-  readonly revision: number;
-  readonly verdict: DoubtVerdict;
-}
+export type JudgedDoubt = z.output<typeof judgedDoubtSchema>;
 
 export async function findDoubted(db: Connection, ownerRef: OwnerRef): Promise<DoubtedMemory[]> {
   const { schema } = db;
@@ -68,7 +71,7 @@ const schema = z.object({
     z.object({
       memory: z.number().describe("Number of the memory: 1, 2, …"),
       reason: z.string().default("").describe("In a few words: what it follows from now."),
-      verdict: z.enum(["holds", "ended", "unknown"]),
+      verdict: doubtVerdict,
     }),
   ),
 });

@@ -7,7 +7,7 @@ import type { StepTools } from "../../work/work-definition.js";
 import { type Claim, keepProgress } from "../../work/work-table.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
-import { type ConsolidationWork, progressOf, type VotedPair } from "./load-consolidation.js";
+import { type JudgedWork, progressOf, type VotedPair } from "./load-consolidation.js";
 import { needsVote, nextToAsk, type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
 const maxReasonCharacters = 300;
@@ -84,11 +84,12 @@ function pairBlock(pair: ShownPair, index: number, defaultZone: string): string 
 /**
  * Asks the model until each pair has enough votes, every second time in reverse order. Over the
  * day's budget, it finishes only pairs with votes. Votes are kept after each call.
+ * @param claim null for a preview, which keeps none
  * @throws LeaseLost, MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
   deps: ConsolidationRuntime,
-  { claim, work }: { readonly claim: Claim; readonly work: ConsolidationWork },
+  { claim, work }: { readonly claim: Claim | null; readonly work: JudgedWork },
   { renew, asking }: StepTools,
 ) {
   const { config, db, redactor } = deps;
@@ -113,7 +114,7 @@ export async function askJudge(
       const vote = votes[indexes.indexOf(index)];
       return vote ? { ...pair, votes: [...pair.votes, vote] } : pair;
     });
-    await keepProgress(db, claim, progressOf(work, pairs));
+    if (claim) await keepProgress(db, claim, progressOf(work, pairs));
   }
   return { judged: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
 }

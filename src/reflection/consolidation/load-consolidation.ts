@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { spentToday } from "../../observability/usage/usage-statements.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { OwnerRef } from "../../scope/scope.js";
+import type { OwnerRef, Scope } from "../../scope/scope.js";
 import type { OwnerWork } from "../../work/work-definition.js";
 import {
   type Claim,
@@ -12,6 +12,7 @@ import {
 } from "../../work/work-table.js";
 import { refsOf, type StoredPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { hasWaitingRun } from "./consolidation-run.js";
 import { findPairs, findStored } from "./find-pairs.js";
 import { type DoubtedMemory, findDoubted } from "./judge-doubts.js";
 import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
@@ -20,12 +21,17 @@ export interface VotedPair extends StoredPair {
   readonly votes: readonly PairVote[];
 }
 
-export interface ConsolidationWork extends OwnerWork {
+/** What a model is asked. */
+export interface JudgedWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
   readonly more: boolean;
   readonly doubts: readonly DoubtedMemory[];
   readonly budgetTokens: number;
+}
+
+export interface ConsolidationWork extends OwnerWork, JudgedWork {
+  readonly more: boolean;
 }
 
 /**
@@ -41,9 +47,11 @@ export async function loadConsolidation(
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
-  const tenant = { tenantId: scope.tenantId ?? "" };
-  const spent = await spentToday(db, { scope: tenant, kind: "consolidation" });
-  const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
+  // One that would close much waits for an operator: another would ask the same.
+  if (await hasWaitingRun(db, ownerRef))
+    return skipWork(db, claim, { doneUntil: found.doneUntil }, "waits_for_operator");
+  const spent = await tokensLeft(deps, scope);
+  const { budgetTokens } = spent;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
     deps.logger.debug(`Work "consolidation" waits for tokens until ${until}`, {
@@ -60,6 +68,12 @@ export async function loadConsolidation(
   if (pairs.length + doubts.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
   const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
   return { pairs: voted, more, doubts, doneUntil, scope, ownerRef, budgetTokens };
+}
+
+/** The tokens that the scope's tenant has left today. */
+export async function tokensLeft({ db, config }: ConsolidationRuntime, { tenantId = "" }: Scope) {
+  const spent = await spentToday(db, { scope: { tenantId }, kind: "consolidation" });
+  return { budgetTokens: config.consolidation.budgetTokens - spent.tokens, endsAt: spent.endsAt };
 }
 
 const sideSchema = z.object({ ref: z.number(), revision: z.number() });
@@ -79,7 +93,7 @@ const progressSchema = z.object({
 
 type ConsolidationProgress = z.output<typeof progressSchema>;
 
-export const progressOf = (work: ConsolidationWork, pairs: readonly VotedPair[]): object =>
+export const progressOf = (work: JudgedWork, pairs: readonly VotedPair[]): object =>
   // Ids and votes alone: the memories are read again.
   progressSchema.parse({ ...work, pairs });
 

@@ -7,6 +7,7 @@ import {
 } from "../../memories/apply/change-set.js";
 import { changeOf } from "../../memories/audit/memory-change.js";
 import { mergeOf } from "../../memories/item/memory.js";
+import { versionOf } from "../../memories/item/memory-fields.js";
 import { conflictReason } from "../../memories/slot/slot-timeline.rule.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JudgedPair, PairEffect, SettledPair } from "./settle-pairs.rule.js";
@@ -72,7 +73,8 @@ function planMerge(
       similarity,
     },
     kept: {
-      old: { text: kept.text, seenCount: seenCount - gone.seenCount },
+      // As it was before the run, for its revert.
+      old: { ...versionOf(kept), seenCount: seenCount - gone.seenCount },
       new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
       similarity,
     },

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { tally } from "../../logger.js";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
-import type { ChangeSet } from "../../memories/apply/change-set.js";
+import type { Changer, ChangeSet } from "../../memories/apply/change-set.js";
 import { expireMemories } from "../../memories/write/hide-memories.js";
 import type { Connection } from "../../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../../scope/scope-predicates.js";
@@ -9,6 +9,15 @@ import type { Taken } from "../../work/work-definition.js";
 import { completeWork } from "../../work/work-table.js";
 import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
+import {
+  type ConsolidationPlan,
+  goneIn,
+  insertRun,
+  isEmptyPlan,
+  needsOperator,
+  planOf,
+  revisionsNow,
+} from "./consolidation-run.js";
 import { findStored } from "./find-pairs.js";
 import { type JudgedDoubt, settleDoubts } from "./judge-doubts.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -31,22 +40,31 @@ export async function saveConsolidation(
   { claim, work, judged: pairs, doubts }: Taken<ConsolidationWork, Consolidated>,
 ): Promise<SettledPair[]> {
   const { scope, ownerRef } = work;
+  let waits = false;
   const settled = await deps.db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await expireMemories(tx, { ownerRef, scope }, deps.config.lifecycle);
 
     // Decide the effects, and apply them.
     const settled = await decideEffects(tx, deps, work, { pairs, owner });
-    const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
-    await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
+    const by = { ownerRef, scope, actor: consolidator } as const;
+    const plan = planOf(settled, doubts);
+    waits = await needsOperator(tx, ownerRef, plan);
+    if (waits) {
+      await insertRun(tx, ownerRef, { plan, status: "waiting" });
+      await applyChanges(tx, { ...by, step: "consolidation" }, { events: [heldEvent(plan)] });
+    } else if (!isEmptyPlan(plan)) {
+      const after = await applyRun(tx, deps, by, { settled, doubts });
+      await insertRun(tx, ownerRef, { plan: { ...plan, after }, status: "applied" });
+    } else {
+      const events = settled.map(settledEvent);
+      await applyChanges(tx, { ...by, step: "consolidation" }, { events });
+    }
 
-    // Afterwards, since a pair may have ended a memory in doubt.
-    await applyChanges(tx, by, await settleDoubts(tx, deps, ownerRef, doubts));
-
-    // Changed pairs are compared again.
-    const isChanged = ({ effect }: SettledPair) =>
-      effect.action === "none" && effect.why === "changed";
-    const compared = settled.filter((pair) => !isChanged(pair));
+    // Changed pairs are compared again, and those that wait after a decision.
+    const compared = settled.filter(({ effect }) =>
+      effect.action === "none" ? effect.why !== "changed" : !waits,
+    );
     await keepCompared(tx, ownerRef, compared);
 
     // Complete the task; left pairs are for another run.
@@ -55,18 +73,37 @@ export async function saveConsolidation(
     await completeWork(tx, claim, { doneUntil });
     return settled;
   });
-  logSettled(deps, settled);
+  logSettled(deps, settled, waits);
   return settled;
+}
+
+/** Applies effects and verdicts to a locked owner. Returns the revisions of its memories after it. */
+export async function applyRun(
+  tx: Connection,
+  deps: ConsolidationRuntime,
+  who: Pick<Changer, "ownerRef" | "scope" | "actor">,
+  {
+    settled,
+    doubts,
+  }: { readonly settled: readonly SettledPair[]; readonly doubts: readonly JudgedDoubt[] },
+): Promise<Record<string, number>> {
+  const by = { ...who, step: "consolidation" } as const;
+  await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
+
+  // Afterwards, since a pair may have ended a memory in doubt.
+  await applyChanges(tx, by, await settleDoubts(tx, deps, who.ownerRef, doubts));
+  const ids = settled.flatMap(({ first, second }) => [first.id, second.id]);
+  return revisionsNow(tx, who.ownerRef, ids.concat(doubts.map(({ id }) => id)));
 }
 
 /**
  * Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed
  * memories.
  */
-async function decideEffects(
+export async function decideEffects(
   tx: Connection,
   { config }: ConsolidationRuntime,
-  { ownerRef }: ConsolidationWork,
+  { ownerRef }: Pick<ConsolidationWork, "ownerRef">,
   { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
 ): Promise<SettledPair[]> {
   const stored = await findStored(tx, ownerRef, refsOf(pairs));
@@ -114,13 +151,23 @@ function settledEvent({
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
+/** That a run waits, and how much it would close. */
+const heldEvent = (plan: ConsolidationPlan): ChangeSet["events"][number] => ({
+  step: "consolidation",
+  op: "merge",
+  status: "skipped",
+  detail: `waits for an operator: ${new Set(goneIn(plan)).size} to close`,
+});
+
 function logSettled(
   { logger }: Pick<ConsolidationRuntime, "logger">,
   settled: readonly SettledPair[],
+  waits: boolean,
 ): void {
   const { outcomes, inWords } = tally(settled.map(({ effect }) => effect.action));
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
-  logger.info(`${settled.length} pairs of memories were compared: ${inWords}`, {
+  const end = waits ? ", which waits for an operator: it would close many" : "";
+  logger.info(`${settled.length} pairs of memories were compared: ${inWords}${end}`, {
     step: "consolidation",
     outcomes,
     memoryIds,

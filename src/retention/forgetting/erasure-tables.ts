@@ -26,8 +26,14 @@ export const memoryTables = (refs: Sql): ErasureTable[] => [
  * Records of memories. The change log stays without text, since each revision needs its row.
  * @param ids `memory.id`, uuid[]
  */
-export const memoryRecordTables = (ownerRef: string | null, ids: Sql): ErasureTable[] =>
-  inTables(["history"], sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${ids})`);
+export const memoryRecordTables = (ownerRef: string | null, ids: Sql): ErasureTable[] => [
+  ...inTables(["history"], sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${ids})`),
+  // Runs of consolidation name them by id.
+  ...inTables(
+    ["consolidation"],
+    sql`x.owner_ref = ${ownerRef}::bigint and x.memory_ids && (${ids})`,
+  ),
+];
 
 export const checkpointTables = (threadIds: readonly string[]): ErasureTable[] =>
   inTables(checkpointTableNames, sql`x.thread_id = any (${threadIds}::text[])`);
@@ -59,7 +65,10 @@ export function recordTables(scope: ErasureScope): ErasureTable[] {
   return [
     ...inTables(["history", "change_log", "consent_request"], hasOwner(scope)),
     // All of the owner's rows, even if the scope is a part: their prompts quoted every part.
-    ...inTables(["compared_pair", "work"], sql`x.owner_ref = ${scope.ownerRef}::bigint`),
+    ...inTables(
+      ["compared_pair", "consolidation", "work"],
+      sql`x.owner_ref = ${scope.ownerRef}::bigint`,
+    ),
     ...events,
   ];
 }

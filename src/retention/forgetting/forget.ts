@@ -245,7 +245,7 @@ async function finishErasure(
  * Retries when two erasures of a tenant end at once, and deadlocks: forgetting locks threads before
  * memories, some writers do the opposite.
  */
-function transaction<Result>(
+export function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
@@ -256,7 +256,7 @@ function transaction<Result>(
 }
 
 /** Names no user and no app. */
-function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
+export function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const scope = tenantId === undefined ? {} : { tenantId };
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
   return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };

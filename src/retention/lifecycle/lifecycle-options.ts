@@ -21,4 +21,28 @@ export const lifecycleOptionsSchema = z.strictObject({
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
+export const threadOptionsSchema = z.strictObject({
+  /**
+   * Days after which a conversation that nobody went on with is deleted, as `threads.delete` does
+   * it: transcript, summaries and checkpoints go, memories stay. One that waits for background work
+   * or for the user's consent stays as long.
+   * @default none: conversations stay
+   */
+  idleDays: z.int().min(1).max(36_500).optional(),
+});
+
+export const checkpointOptionsSchema = z.strictObject({
+  /**
+   * How many of its newest checkpoints a thread of `memory.checkpointer()` keeps, and what they
+   * need; the last one of each branch stays too. Raise it for time travel further back.
+   * @default none: all stay
+   */
+  keep: z.int().min(1).optional(),
+});
+
+export interface AgeingOptions {
+  readonly threads: z.output<typeof threadOptionsSchema>;
+  readonly checkpoints: z.output<typeof checkpointOptionsSchema>;
+}
+
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { ask } from "../api.js";
-import type { Consent } from "../api-types.js";
+import type { Consent, Consolidation } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
-import { Card, MemoryLink, Page, SourceLink } from "../parts/layout.js";
+import { type Change, ChangeButtons } from "../parts/ask-first.js";
+import { Card, MemoryLink, Page, Rows, SourceLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Query, QueryResult, useAnswer } from "../parts/query.js";
 import { Tag, When, Words } from "../parts/texts.js";
@@ -19,6 +20,7 @@ export function Waiting() {
   return (
     <Page title="Waiting">
       {isOperator && <Jobs state="failed" title="Failed work" />}
+      {isOperator && <Consolidations />}
       <div class={isOperator ? "halves" : ""}>
         <Consents />
         {isOperator && <Quarantine />}
@@ -156,6 +158,72 @@ function Request({ text, rule, scope, category, key, current, source, ...request
         )}
       </p>
     </>
+  );
+}
+
+/** What an operator can do about a run that waits. */
+function decisionsOf({ id, scope }: Consolidation): Change[] {
+  const decide = (decision: "apply" | "dismiss") => () =>
+    ask("/consolidations/:id/decision", {
+      method: "post",
+      ids: { id },
+      owner: paramsOf(scope),
+      body: { decision },
+    });
+  return [
+    {
+      title: "Apply this run",
+      does: "Apply",
+      danger: true,
+      reason: false,
+      about: <p>What changed since it was made stays. For 30 days the rest can be reverted.</p>,
+      act: decide("apply"),
+    },
+    {
+      title: "Dismiss this run",
+      does: "Dismiss",
+      reason: false,
+      about: <p>Nothing changes. These pairs are not compared again for 14 days.</p>,
+      act: decide("dismiss"),
+    },
+  ];
+}
+
+/** Runs of consolidation that would close many memories of an owner; no card without one. */
+function Consolidations() {
+  const runs = useAnswer("/consolidations", { query: { limit, status: "waiting" } });
+  const rows = runs.value?.consolidations ?? [];
+  if (rows.length === 0 && !runs.error) return null;
+  return (
+    <Card title="Consolidations that would close much">
+      <QueryResult query={runs}>
+        {({ consolidations }) => (
+          <Rows rows={consolidations}>
+            {(run) => (
+              <li key={run.id}>
+                <p class="faint">
+                  {scopeName(run.scope)} · {run.merged.length} to merge, {run.closed.length} to
+                  close · <When at={run.createdAt} />
+                </p>
+                <Rows kind="lines" rows={[...run.merged, ...run.closed]}>
+                  {({ id, text, verdict, kept }) => (
+                    <li key={id} dir="auto">
+                      <del>{text ?? "(no longer kept)"}</del> <Tag of={verdict} />{" "}
+                      {kept && (
+                        <MemoryLink id={kept.id} owner={paramsOf(run.scope)}>
+                          {kept.text ?? ""}
+                        </MemoryLink>
+                      )}
+                    </li>
+                  )}
+                </Rows>
+                <ChangeButtons changes={decisionsOf(run)} />
+              </li>
+            )}
+          </Rows>
+        )}
+      </QueryResult>
+    </Card>
   );
 }
 

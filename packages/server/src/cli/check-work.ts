@@ -3,6 +3,9 @@ import {
   countLacking,
   type Database,
   installedVersion,
+  isIdle,
+  isWaiting,
+  type resolveConfig,
   vectorRows,
 } from "mnemograph/contract";
 import sql from "sql-template-tag";
@@ -67,4 +70,43 @@ export async function checkWork(db: Database): Promise<Check[]> {
     const isWrong = todo !== null && found.some(({ isLong }) => isLong || state !== "due");
     return isWrong ? warn(state, says, todo) : ok(state, says);
   });
+}
+
+/** Maintenance deletes idle threads each hour: a day later, no process does. */
+const overdueDays = 1;
+
+/** Threads and checkpoints that go by age. Counts only what a setting is about. */
+export async function checkThreads(
+  db: Database,
+  { threads, checkpoints }: Pick<ReturnType<typeof resolveConfig>, "threads" | "checkpoints">,
+): Promise<Check> {
+  const says: string[] = [];
+  let overdue = 0;
+  const { schema } = db;
+  const { idleDays } = threads;
+  const { keep } = checkpoints;
+  if (idleDays !== undefined) {
+    const [row] = await db.query<{ idle: number; waiting: number; overdue: number }>(sql`
+      select count(*)::int as idle, (count(*) filter (where i.waits))::int as waiting,
+        (count(*) filter (where i.overdue and not i.waits))::int as overdue
+      from (
+        select ${isWaiting(db)} as waits, ${isIdle(db, idleDays + overdueDays)} as overdue
+        from ${schema}.thread t where ${isIdle(db, idleDays)}
+      ) i`);
+    overdue = row?.overdue ?? 0;
+    says.push(
+      `${counted(row?.idle ?? 0, "thread")} idle for ${idleDays} days, ${row?.waiting ?? 0} of them waiting for background work or consent.`,
+    );
+  }
+  if (keep !== undefined) {
+    const [row] = await db.query<{ long: number }>(sql`
+      select count(*)::int as long from (
+        select from ${schema}.checkpoints c where c.checkpoint_ns = '' group by c.thread_id having count(*) > ${keep}::bigint
+      ) l`);
+    says.push(`${counted(row?.long ?? 0, "thread")} with more than ${keep} checkpoints.`);
+  }
+  if (overdue === 0)
+    return ok("threads", says.join(" ") || "All stay: no threads.idleDays, no checkpoints.keep.");
+  const todo = `No process deletes ${overdue} of them. Run \`${commandAt(db, "upkeep")}\` from cron.`;
+  return warn("threads", says.join(" "), todo);
 }

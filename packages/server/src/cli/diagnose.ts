@@ -13,7 +13,7 @@ import sql, { raw } from "sql-template-tag";
 import { bad, type Check, checked, ok, warn } from "./check.js";
 import * as database from "./check-database.js";
 import { askProviders, loadProviders } from "./check-providers.js";
-import { checkVectors, checkWork } from "./check-work.js";
+import { checkThreads, checkVectors, checkWork } from "./check-work.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
 
@@ -55,7 +55,8 @@ export async function checkAll(
   };
 
   // Whether statements arrive, and may read and write.
-  const { prepare } = resolveConfig(flags.config).database;
+  const config = resolveConfig(flags.config);
+  const { prepare } = config.database;
   if (!db.isEmbedded) await add("pooler", () => checkPooler(db, prepare));
   checks.push(database.checkRole(db, facts));
 
@@ -81,6 +82,7 @@ export async function checkAll(
   // Whether background work is done.
   if (has("vector")) await add("vectors", () => checkVectors(db));
   await add("work", () => checkWork(db));
+  await add("threads", () => checkThreads(db, config));
   return checks;
 }
 

@@ -5,6 +5,7 @@ import {
   eventParts,
   eventSteps,
   jobStates,
+  runStatuses,
   type StatsOf,
   workKinds,
 } from "mnemograph/contract";
@@ -114,6 +115,22 @@ const job = z.strictObject({
   ),
 });
 
+const consolidated = z.strictObject({ id: z.string(), text: nullableText });
+const consolidationMove = consolidated.extend({
+  verdict: z.string(),
+  kept: consolidated.nullable(),
+});
+const consolidation = z.strictObject({
+  id: z.string(),
+  scope,
+  status: z.enum(runStatuses),
+  ...each(z.array(consolidationMove), "merged", "closed"),
+  ...each(z.array(consolidated), "added", "left"),
+  createdAt: time,
+  decidedAt: time.nullable(),
+  decidedBy: nullableText,
+});
+
 const setting = z.strictObject({
   ...each(z.string(), "group", "name"),
   ...each(z.unknown(), "value", "default"),
@@ -198,6 +215,40 @@ export const serviceOperations = {
     input: z.strictObject({ id: z.string() }),
     answer: z.strictObject({ retried: z.number() }),
     call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
+  }),
+  listConsolidations: operation("get", "/consolidations", "listed", {
+    does: "Runs of consolidation, latest first: those that wait for an operator, and for 30 days those that were decided",
+    operators: true,
+    input: z.strictObject({ status: z.array(z.enum(runStatuses)).optional(), limit: page.limit }),
+    answer: z.strictObject({ consolidations: z.array(consolidation) }),
+    call: async ({ memory, target }, input) => ({
+      consolidations: await memory.consolidations.list({ ...target, ...input }),
+    }),
+  }),
+  previewConsolidation: operation("post", "/consolidations", "scope", {
+    does: "Ask the model what a run would merge and close, and keep that as a run that waits; null if nothing",
+    operators: true,
+    input: z.strictObject({}),
+    answer: z.strictObject({ consolidation: consolidation.nullable() }),
+    call: async ({ memory, target }) => ({
+      consolidation: await memory.consolidations.preview(target),
+    }),
+  }),
+  decideConsolidation: operation("post", "/consolidations/:id/decision", "scope", {
+    does: "Apply a run that waits, or dismiss it",
+    operators: true,
+    input: z.strictObject({ id: z.string(), decision: z.enum(["apply", "dismiss"]) }),
+    answer: consolidation,
+    call: ({ memory, target, actor }, input) =>
+      memory.consolidations.decide({ ...target, ...input, actor }),
+  }),
+  revertConsolidation: operation("post", "/consolidations/:id/revert", "scope", {
+    does: "Undo an applied run, but for what changed since",
+    operators: true,
+    input: z.strictObject({ id: z.string() }),
+    answer: consolidation,
+    call: ({ memory, target, actor }, input) =>
+      memory.consolidations.revert({ ...target, ...input, actor }),
   }),
   settings: operation("get", "/settings", "everything", {
     does: "The settings in use, by group; of secrets, connections and functions only that they are given",

@@ -1,0 +1,275 @@
+import { randomUUID } from "node:crypto";
+import sql, { type Sql } from "sql-template-tag";
+import { z } from "zod";
+import { dayMs } from "../../clock.js";
+import { MemoryError } from "../../errors.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { OwnerRef, Scope } from "../../scope/scope.js";
+import {
+  ofTenant,
+  ownerColumns,
+  ownerIs,
+  type ScopeRow,
+  scopeOf,
+  uuidOf,
+} from "../../scope/scope-predicates.js";
+import { type JudgedDoubt, judgedDoubtSchema } from "./judge-doubts.js";
+import { pairVerdicts } from "./pair-votes.rule.js";
+import type { SettledPair } from "./settle-pairs.rule.js";
+
+/** A run that waits for an operator lapses after this time. */
+const waitsForMs = 14 * dayMs;
+/** A run can be reverted for this time. */
+const keptForMs = 30 * dayMs;
+
+export const runStatuses = ["waiting", "applied", "dismissed", "reverted", "lapsed"] as const;
+
+const sideSchema = z.object({ ref: z.number(), id: z.string(), revision: z.number() });
+
+const plannedPairSchema = z.object({
+  first: sideSchema,
+  second: sideSchema,
+  similarity: z.number(),
+  verdict: z.enum(pairVerdicts),
+  action: z.enum(["merge", "close", "link"]),
+  kept: z.string().nullable(),
+  gone: z.string().nullable(),
+  /** Whether the closed value lies within the time of the other, of which an earlier part is added. */
+  splits: z.boolean(),
+});
+
+export type PlannedPair = z.output<typeof plannedPairSchema>;
+
+const planSchema = z.object({
+  pairs: z.array(plannedPairSchema),
+  doubts: z.array(judgedDoubtSchema),
+  /** Of an applied run: the revision of each memory after it. */
+  after: z.record(z.string(), z.number()).optional(),
+});
+
+/** What a run changes, by ids and revisions: it holds no words. */
+export type ConsolidationPlan = z.output<typeof planSchema>;
+
+/** The pairs with an effect, and the doubts that two answers settle. */
+export function planOf(
+  settled: readonly SettledPair[],
+  doubts: readonly JudgedDoubt[],
+): ConsolidationPlan {
+  const pairs: PlannedPair[] = [];
+  for (const { first, second, similarity, vote, effect } of settled) {
+    if (effect.action === "none") continue;
+    const removal = "gone" in effect ? effect : null;
+    pairs.push({
+      first: sideSchema.parse(first),
+      second: sideSchema.parse(second),
+      similarity,
+      verdict: vote.verdict,
+      action: effect.action,
+      kept: removal?.kept.id ?? null,
+      gone: removal?.gone.id ?? null,
+      splits: effect.action === "close" && effect.split !== null,
+    });
+  }
+  return { pairs, doubts: doubts.filter(({ verdict }) => verdict !== "unknown") };
+}
+
+export const isEmptyPlan = ({ pairs, doubts }: ConsolidationPlan) =>
+  pairs.length + doubts.length === 0;
+
+/** Ids of the memories that a plan closes. */
+export const goneIn = ({ pairs, doubts }: ConsolidationPlan): string[] =>
+  pairs
+    .flatMap(({ gone }) => gone ?? [])
+    .concat(doubts.flatMap(({ id, verdict }) => (verdict === "ended" ? id : [])));
+
+/** A plan that closes as many, and more than a tenth of the owner's memories, waits for an operator. */
+const leastClosed = 5;
+
+/** Whether a judge that errs could do much harm by this plan. */
+export async function needsOperator(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  plan: ConsolidationPlan,
+): Promise<boolean> {
+  const closed = new Set(goneIn(plan)).size;
+  if (closed < leastClosed) return false;
+  const [owner] = await tx.query<{ count: number }>(
+    sql`select memory_count::int as count from ${tx.schema}.owner where id = ${ownerRef}`,
+  );
+  return closed * 10 > (owner?.count ?? 0);
+}
+
+/** A memory of a run. */
+interface ConsolidatedMemory {
+  readonly id: string;
+  /** Null once it was deleted for good. */
+  readonly text: string | null;
+}
+
+interface ConsolidationMove extends ConsolidatedMemory {
+  readonly verdict: string;
+  /** The memory that stays; null where it only ends. */
+  readonly kept: ConsolidatedMemory | null;
+}
+
+/** A run of consolidation: what it changes, or changed. */
+export interface ConsolidationRun {
+  readonly id: string;
+  readonly scope: Scope;
+  /** "waiting": for an operator; after 14 days it lapses. */
+  readonly status: (typeof runStatuses)[number];
+  /** Memories that are merged into `kept`. */
+  readonly merged: readonly ConsolidationMove[];
+  /** Memories that end: `kept` holds instead. */
+  readonly closed: readonly ConsolidationMove[];
+  /** Memories of which an earlier part is added, as a closed value. */
+  readonly added: readonly ConsolidatedMemory[];
+  /** What the last decision left as it was, since it had changed meanwhile. */
+  readonly left: readonly ConsolidatedMemory[];
+  readonly createdAt: Date;
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+}
+
+/** A run as stored. */
+export interface StoredRun extends ScopeRow {
+  readonly id: string;
+  readonly status: ConsolidationRun["status"];
+  readonly plan: ConsolidationPlan;
+  readonly left: readonly string[];
+  readonly texts: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+}
+
+export function runOf({ plan, texts, left, ...row }: StoredRun): ConsolidationRun {
+  const { id, status, createdAt, decidedAt, decidedBy } = row;
+  const memory = (of: string): ConsolidatedMemory => ({ id: of, text: texts[of] ?? null });
+  const moves = (action: PlannedPair["action"]): ConsolidationMove[] =>
+    plan.pairs.flatMap(({ gone, kept, verdict, ...pair }) => {
+      if (pair.action !== action || gone === null || kept === null) return [];
+      return { ...memory(gone), verdict, kept: memory(kept) };
+    });
+  const ended = plan.doubts.filter(({ verdict }) => verdict === "ended");
+  const split = plan.pairs.filter(({ splits }) => splits);
+  return {
+    ...{ id, scope: scopeOf(row), status },
+    merged: moves("merge"),
+    closed: moves("close").concat(
+      ended.map(({ id, verdict }) => ({ ...memory(id), verdict, kept: null })),
+    ),
+    added: split.map(({ kept }) => memory(kept ?? "")),
+    left: left.map(memory),
+    ...{ createdAt, decidedAt, decidedBy },
+  };
+}
+
+/** A run that waits for too long has lapsed, before the sweep says so. */
+const hasLapsed = (db: Connection): Sql =>
+  sql`(c.status = 'waiting' and c.created_at <= ${db.now()} - ${waitsForMs}::float8 * interval '1 millisecond')`;
+
+/** Runs of a scope, of a tenant, or of all, latest first. */
+export function findRuns(
+  db: Connection,
+  { scope, tenantId, status, id, limit }: RunSelection,
+): Promise<StoredRun[]> {
+  const { schema } = db;
+  const isOwners = scope ? ownerIs(ownerColumns(scope)) : ofTenant(sql`o.tenant_id`, tenantId);
+  return db.query<StoredRun>(sql`
+    select c.id, o.tenant_id, o.user_id, o.app_id, case when ${hasLapsed(db)} then 'lapsed' else c.status end as status, c.plan, c.left_ids as left, c.created_at as "createdAt",
+      c.decided_at as "decidedAt", c.decided_by as "decidedBy", (
+        select coalesce(json_object_agg(m.id, m.content), '{}') from ${schema}.memory m
+        where m.owner_ref = c.owner_ref and m.id = any (c.memory_ids || c.left_ids)
+      ) as texts
+    from ${schema}.consolidation c join ${schema}.owner o on o.id = c.owner_ref
+    where ${isOwners} and (${id === undefined} or c.id = ${uuidOf(id ?? "")}::uuid)
+      and (${status === undefined} or c.status = any (${status ?? []}::text[]) and not ${hasLapsed(db)}
+        or ${status?.includes("lapsed") ?? false} and ${hasLapsed(db)})
+    order by c.created_at desc, c.id limit ${limit}`);
+}
+
+interface RunSelection {
+  readonly scope?: Scope | undefined;
+  readonly tenantId?: string | undefined;
+  /** @default any */
+  readonly status?: readonly ConsolidationRun["status"][] | undefined;
+  readonly id?: string | undefined;
+  readonly limit: number;
+}
+
+/** @throws MemoryError `NOT_FOUND`; `WRONG_STATE` unless it has `status` */
+export async function requireRun(
+  db: Connection,
+  { scope, id }: { readonly scope: Scope; readonly id: string },
+  status?: ConsolidationRun["status"],
+): Promise<StoredRun> {
+  const [run] = await findRuns(db, { scope, id, limit: 1 });
+  if (!run) throw new MemoryError("NOT_FOUND", `There is no consolidation "${id}" in this scope.`);
+  if (status === undefined || run.status === status) return run;
+  const problem = `The consolidation ${id} is ${run.status}, not ${status}.`;
+  throw new MemoryError("WRONG_STATE", problem, { details: { current: runOf(run) } });
+}
+
+export async function hasWaitingRun(db: Connection, ownerRef: OwnerRef): Promise<boolean> {
+  const rows = await db.query(sql`
+    select from ${db.schema}.consolidation c where c.owner_ref = ${ownerRef} and c.status = 'waiting' and not ${hasLapsed(db)}`);
+  return rows.length > 0;
+}
+
+/** Keeps a run of a locked owner. A waiting one takes the place of another that waits. */
+export async function insertRun(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  { plan, status }: Pick<StoredRun, "plan"> & { readonly status: "waiting" | "applied" },
+): Promise<string> {
+  const { schema } = tx;
+  if (status === "waiting")
+    await tx.query(sql`
+      update ${schema}.consolidation set status = 'lapsed', decided_at = ${tx.now()}
+      where owner_ref = ${ownerRef} and status = 'waiting'`);
+  const ids = new Set(plan.pairs.flatMap(({ first, second }) => [first.id, second.id]));
+  for (const { id } of plan.doubts) ids.add(id);
+  const id = randomUUID();
+  await tx.query(sql`
+    insert into ${schema}.consolidation (id, owner_ref, status, plan, memory_ids, created_at, decided_at)
+    values (${id}, ${ownerRef}, ${status}, ${JSON.stringify(plan)}::jsonb, ${[...ids]}::uuid[], ${tx.now()},
+      case when ${status === "applied"} then ${tx.now()} end)`);
+  return id;
+}
+
+/** Records a decision on a run, and what it left. */
+export async function settleRun(
+  tx: Connection,
+  id: string,
+  run: Pick<StoredRun, "status" | "plan" | "left" | "decidedBy">,
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.consolidation
+    set status = ${run.status}, plan = ${JSON.stringify(run.plan)}::jsonb, left_ids = ${run.left}::uuid[],
+      decided_at = ${tx.now()}, decided_by = ${run.decidedBy}
+    where id = ${id}`);
+}
+
+/** The revisions of the memories of `plan` now. */
+export async function revisionsNow(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  ids: readonly string[],
+): Promise<Record<string, number>> {
+  const rows = await tx.query<{ id: string; revision: number }>(sql`
+    select id, revision::float8 as revision from ${tx.schema}.memory
+    where owner_ref = ${ownerRef} and id = any (${ids}::uuid[])`);
+  return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]));
+}
+
+/** Marks runs that waited for too long, and deletes those that were decided long ago. */
+export async function sweepRuns(db: Connection): Promise<void> {
+  const { schema } = db;
+  await db.query(sql`
+    update ${schema}.consolidation c set status = 'lapsed', decided_at = ${db.now()}
+    where ${hasLapsed(db)}`);
+  await db.query(sql`
+    delete from ${schema}.consolidation
+    where decided_at <= ${db.now()} - ${keptForMs}::float8 * interval '1 millisecond'`);
+}
