@@ -6,7 +6,7 @@ const problems = (yaml: string) => {
   return "problems" in read ? read.problems.map(({ line, says }) => `${line}: ${says}`) : [];
 };
 
-it("names the line of each mistake, and what to do", () => {
+it("Names the line of each mistake, and what to do", () => {
   const found = problems(`cases:
   - name: first
     threads:
@@ -32,7 +32,7 @@ it("names the line of each mistake, and what to do", () => {
   ]);
 });
 
-it("sees names that are taken, threads that are missing and times that go back", () => {
+it("Sees names that are taken, threads that are missing and times that go back", () => {
   const one = `
     threads:
       - { at: 2026-03-02, messages: [{ user: Hello. }] }
@@ -49,7 +49,7 @@ it("sees names that are taken, threads that are missing and times that go back",
   ]);
 });
 
-it("refuses what is no YAML, is too large, or grows by its aliases", () => {
+it("Refuses what is no YAML, is too large, or grows by its aliases", () => {
   expect(problems("cases: [\n  {")[0]).toMatch(/^\d: /);
   expect(problems("x".repeat(4_000_001))[0]).toMatch(/Split it\.$/);
   const levels = Array.from({ length: 9 }, (_, at) => {

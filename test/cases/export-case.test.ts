@@ -9,7 +9,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-it("exports a conversation that plays again, without the names that memory knows", async () => {
+it("A conversation is exported that plays again, without the names that memory knows", async () => {
   const model = new OfflineChatModel();
   const memory = db.memory({ model, config: { preset: "ledger", memories: { extract: true } } });
   const scope = { tenantId: "acme-eu", userId: "u-774", appId: "shop.eu" };
@@ -60,7 +60,7 @@ it("exports a conversation that plays again, without the names that memory knows
   await expect(exported(other)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-it("replaces names of scripts without spaces, and no part of a word", () => {
+it("Replaces names of scripts without spaces, and no part of a word", () => {
   const message = (text: string) => ({
     ...{ seq: 0, messageId: "m", role: "user" as const, actor: null, agentId: null, text },
     ...{ characters: text.length, saidAt: new Date("2026-03-02T09:00:00Z"), timeZone: "UTC" },

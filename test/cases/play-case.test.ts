@@ -62,13 +62,13 @@ const longTalk = `
     expect: { believed: allergic to peanuts, shown: [peanuts, Soup] }`;
 
 describe("a case", () => {
-  it("passes where memory does what it promises", async () => {
+  it("A case passes where memory does what it promises", async () => {
     for (const yaml of [unrelated, byWords, longTalk]) {
       expect(failed(await play(caseOf(yaml)))).toEqual([]);
     }
   });
 
-  it("is played at its own times, with tools' results and the notes of an app", async () => {
+  it("A case is played at its own times, with tools' results and the notes of an app", async () => {
     const played = await play(
       caseOf(`
   - name: days
@@ -86,7 +86,7 @@ describe("a case", () => {
     expect(failed(played)).toEqual([]);
   });
 
-  it("reports work that failed, in place of its expectations", async () => {
+  it("A case reports work that failed, in place of its expectations", async () => {
     const model = new OfflineChatModel({
       structured: {
         fact_extraction: () => {
@@ -105,18 +105,18 @@ describe("a case", () => {
   });
 });
 
-describe("a case turns red", () => {
+describe("seeded faults", () => {
   const kept = structuredClone(floors);
   afterEach(() => {
     Object.assign(floors.byWords, kept.byWords);
   });
 
-  it("when the floor of what is found is lowered", async () => {
+  it("A case fails when the floor of what is found is lowered", async () => {
     Object.assign(floors.byWords, { best: 0, each: 0, noise: 0 });
     expect(failed(await play(caseOf(unrelated)))).toEqual(["notFound bees"]);
   });
 
-  it("when the index of words is lost", async () => {
+  it("A case fails when the index of words is lost", async () => {
     const losing = (memory: Memory): Memory => {
       const query = async (input: never) => {
         await db.pool.query(`delete from "${db.schema}".memory_term`);
@@ -127,7 +127,7 @@ describe("a case turns red", () => {
     expect(failed(await play(caseOf(byWords), losing))).toEqual(["found cello"]);
   });
 
-  it("when an epoch forgets what its first turn was shown", async () => {
+  it("A case fails when an epoch forgets what its first turn was shown", async () => {
     const forgetful = (memory: Memory): Memory => ({
       ...memory,
       async promptFor(input) {

@@ -28,13 +28,13 @@ const allergy = `cases:
 `;
 
 describe("`mnemograph eval`", () => {
-  it.each(examples)("prints what the page says: $output", async ({ yaml, output }) => {
+  it.each(examples)("Cases of the page print what it says: $output", async ({ yaml, output }) => {
     const { code, out, err } = await evaluate(save("cases.yaml", yaml), "--model", model);
     expect({ out: `${out}\n`, err }).toEqual({ out: output, err: "" });
     expect(code).toBe(/^failed/m.test(output) ? 1 : 0);
   });
 
-  it("keeps what the demo promises, without a model", async () => {
+  it("The demo's promises hold, without a model", async () => {
     const folder = join(repository, "examples/demo");
     const files = ["promises.yaml", "promises.answers.json", "memory.yaml"];
     for (const file of files) copyFileSync(join(folder, file), join(cli.folder, file));
@@ -46,7 +46,7 @@ describe("`mnemograph eval`", () => {
     expect(code).toBe(0);
   });
 
-  it("records a model's answers, plays them again, and says when they are too few", async () => {
+  it("A model's answers are recorded and played again, and the table says when they are too few", async () => {
     const file = save("allergy.yaml", allergy);
     const recorded = await evaluate(file, "--model", model, "--record", "answers.json");
     expect(recorded).toMatchObject({ code: 0 });
@@ -61,7 +61,7 @@ describe("`mnemograph eval`", () => {
     expect(untaught).toMatchObject({ code: 1, err: expect.stringContaining("No model") });
   });
 
-  it("ends with 2 for what it cannot use, with each line and what to do", async () => {
+  it("The command ends with 2 for what it cannot use, with each line and what to do", async () => {
     const wrong = save("wrong.yaml", `${allergy}    agents: cook\n    at: noon\n`);
     expect(await evaluate(wrong)).toMatchObject({
       code: 2,

@@ -51,6 +51,26 @@ describe("mnemograph search", () => {
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
   });
 
+  it("`mnemograph search --as-of` prints the text of that time, and `call` lists it", async () => {
+    const [, before = ""] = await withMemory(async (memory) => {
+      const scope = { userId: odd, tenantId: odd };
+      const entries = await memory.memories.history({ scope, id });
+      return entries.map(({ at }) => at.toISOString());
+    });
+    const then = await run(["search", "green tea", ...ana, "--as-of", before]);
+    expect(then.out).toMatch(/Ana prefers green tea\.$/);
+    expect(await run(["search", "green tea", ...ana, "--as-of", "2001-01-01"])).toMatchObject({
+      code: 0,
+      out: "Nothing fitted then.",
+    });
+    const json = JSON.stringify({ asOf: { knownAt: before } });
+    const listed = JSON.parse((await run(["call", "listMemories", ...ana, "--json", json])).out);
+    expect(listed).toMatchObject({
+      memories: [{ id, text: "Ana prefers green tea." }],
+      complete: true,
+    });
+  });
+
   it("`mnemograph search` prints messages on one line each, without control characters", async () => {
     const found = await run(["search", "tea", ...ana, "--transcript"]);
     expect(found).toMatchObject({ code: 0, err: "" });

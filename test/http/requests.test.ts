@@ -267,3 +267,29 @@ it("A failure has a status for each code, and reveals nothing internal", () => {
   const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
   expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
 });
+
+describe("the past over HTTP", () => {
+  it("A request lists and searches what was known at a past time, and says what is missing", async () => {
+    const id = await added("Ana rides a bicycle to the office.");
+    const { body } = await api.ana("GET", `/memory/${id}/history`);
+    const then = body.events[0].at as string;
+    await api.ana("PATCH", `/memories/${id}`, { text: "Ana takes the tram downtown." });
+    const listed = async (asOf: string) =>
+      (await api.ana("GET", `/memories?contains=bicycle&asOf=${encodeURIComponent(asOf)}`)).body;
+    const past = {
+      memories: [{ id, text: "Ana rides a bicycle to the office." }],
+      complete: true,
+      missing: [],
+    };
+    expect(await listed(then)).toMatchObject({ ...past, asOf: { validAt: then, knownAt: then } });
+    expect(await listed(JSON.stringify({ knownAt: then }))).toMatchObject(past);
+    const asked = { query: "Who rides a bicycle?", asOf: then };
+    const found = await api.ana("POST", "/query", asked);
+    expect(found.body).toMatchObject({ hits: [{ memory: { id } }], complete: true, byWords: 0 });
+    const explained = await api.ana("POST", "/query", { ...asked, explain: true });
+    expect(explained.body.past).toMatchObject({ complete: true });
+    expect(await listed("tomorrow")).toMatchObject({ code: "INVALID_INPUT" });
+    expect((await listed("2091-01-01")).detail).toContain("which is in the future");
+    expect((await listed('{"knownAt":')).code).toBe("INVALID_INPUT");
+  });
+});

@@ -111,6 +111,9 @@ async function useOf(client: Client) {
   expect(contents).toMatchObject([{ text: "- Ana keeps bees." }]);
   const { json: history } = await call(client, "memory_history", { id: added.id });
   expect(history.events).toMatchObject([{ event: "ADD" }]);
+  const long = { query: "bees", asOf: "2001-01-01" };
+  const { json: past } = await call(client, "memory_query", long);
+  expect(past).toMatchObject({ hits: [], complete: true, missing: [] });
   expect((await call(client, "memory_query", { query: "bees", user_id: "bob" })).isError).toBe(
     true,
   );

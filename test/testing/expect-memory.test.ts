@@ -10,7 +10,7 @@ const problem = (check: Promise<void>) =>
     (error: MemoryExpectationError) => error,
   );
 
-it("checks what is found, shown and believed, and says what was there instead", async () => {
+it("`expectMemory` checks what is found, shown and believed, and says what was there instead", async () => {
   const memory = db.memory();
   const scope = { userId: "expected" };
   const memories = [
@@ -47,7 +47,7 @@ it("checks what is found, shown and believed, and says what was there instead", 
   });
 });
 
-it("reads the prompt of the thread that it names, with what was said there", async () => {
+it("`expectMemory` reads the prompt of the thread that it names, with what was said there", async () => {
   const memory = db.memory();
   const scope = { userId: "talking" };
   const messages = [{ role: "user", content: "The band starts at nine." }];
@@ -58,7 +58,7 @@ it("reads the prompt of the thread that it names, with what was said there", asy
   await expectMemory(memory).not.toShow(asked);
 });
 
-it("a line that names what it replaces ends it for the reader of a prompt", () => {
+it("A line that names what it replaces ends it for the reader of a prompt", () => {
   const block = (...lines: string[]) => `<memory>\n${lines.join("\n")}\n</memory>`;
   const { believed, claims } = readPrompt([
     block("## User Profile", "- city: Porto"),

@@ -130,5 +130,6 @@ function boundTo(
   if (named !== undefined && named !== null && named !== agent)
     throw refused("agent", agent === undefined ? "the tool" : `the tool to "${agent}"`);
   if ("scope" in input) throw refused("scope", "the run");
+  if ("asOf" in input) throw refused("asOf", "the tool to what is known today");
   return input;
 }

@@ -12,7 +12,9 @@ type PastTime = Date | string;
  * Asks memory about its past. A time: what was known then, and was true then. `knownAt` alone: what
  * was known then. `validAt` alone: what was true then, by what is known today.
  */
-export type AsOf = PastTime | { readonly validAt?: PastTime; readonly knownAt?: PastTime };
+export type AsOf =
+  | PastTime
+  | { readonly validAt?: PastTime | undefined; readonly knownAt?: PastTime | undefined };
 
 const form =
   'must be a Date, a time in ISO 8601 with its offset ("2026-03-01T12:00:00Z"), or a day ("2026-03-01")';

@@ -42,7 +42,7 @@ async function count(table: string, where: string, ...values: unknown[]): Promis
 }
 
 describe("threads.idleDays", () => {
-  it("deletes what nobody went on with, with its checkpoints, and leaves memories", async () => {
+  it("Upkeep deletes what nobody went on with, with its checkpoints, and leaves memories", async () => {
     const { memory, scope, passed, say } = idling();
     const graph = travelGraph(memory.checkpointer());
     const old = { configurable: { thread_id: `old of ${scope.tenantId}`, ...scope } };
@@ -83,7 +83,7 @@ describe("threads.idleDays", () => {
     expect(await threadsOf(memory, scope)).toHaveLength(2);
   });
 
-  it("is off by default", async () => {
+  it("Threads stay by default", async () => {
     const { memory, scope, passed, say } = idling({});
     await say("kept");
     passed(10_000);
@@ -91,7 +91,7 @@ describe("threads.idleDays", () => {
     expect(await threadsOf(memory, scope)).toEqual(["kept"]);
   });
 
-  it("waits for work that is due, failed or was given up, and for consents", async () => {
+  it("An idle thread waits for work that is due, failed or was given up, and for consents", async () => {
     const { memory, scope, passed, say } = idling();
     for (const id of ["due", "failed", "given up", "done", "asked", "agent's"]) await say(id);
     await say("agent's/mnemograph:delegated/cook");
@@ -130,7 +130,7 @@ describe("threads.idleDays", () => {
     expect(await count("thread", "tenant_id = $1", scope.tenantId)).toBe(1);
   });
 
-  it("deletes after the facts of a thread were learned", async () => {
+  it("An idle thread goes after its facts were learned", async () => {
     const config = { preset: "ledger", threads: { idleDays: 30 }, memories: { extract: true } };
     const { memory, scope, passed, say } = idling(config, { model: new OfflineChatModel() });
     await say("learned", "I am allergic to peanuts.");
@@ -143,7 +143,7 @@ describe("threads.idleDays", () => {
     expect(await memory.query({ scope, query: "Allergic to what?" })).toHaveLength(1);
   });
 
-  it("takes each tenant in turn", async () => {
+  it("Upkeep takes the threads of each tenant in turn", async () => {
     const many = idling();
     const few = idling();
     for (let at = 0; at < 30; at++) await many.say(`t${at}`);
@@ -160,7 +160,7 @@ describe("threads.idleDays", () => {
     expect(rows.findIndex(({ tenant_id: id }) => id === few.scope.tenantId)).toBeLessThan(2);
   });
 
-  it.runIf(onServer())("keeps a thread that gets a message at that moment", async () => {
+  it.runIf(onServer())("A thread that gets a message at that moment stays", async () => {
     const { memory, scope, passed, say } = idling();
     await say("woken");
     passed(31);
@@ -185,7 +185,7 @@ describe("threads.idleDays", () => {
 describe.runIf(onServer())("threads of isolated tenants", () => {
   const isolated = useIsolatedDatabase(db);
 
-  it("are deleted by the role that owns the tables", async () => {
+  it("Idle threads of isolated tenants are deleted by the role that owns the tables", async () => {
     let now = begun;
     const clock = () => new Date(now);
     const config = { threads: { idleDays: 30 }, checkpoints: { keep: 1 } };
@@ -208,7 +208,7 @@ async function lockWaits(): Promise<number> {
 
 describe("checkpoints.keep", () => {
   const config = { checkpoints: { keep: 3 } };
-  it("a thread goes on, its interrupt is answered, and each branch ends where it did", async () => {
+  it("A thread goes on, its interrupt is answered, and each branch ends where it did", async () => {
     const { memory, scope } = idling(config);
     const graph = travelGraph(memory.checkpointer());
     const thread = { configurable: { thread_id: randomUUID(), ...scope } };
@@ -262,7 +262,7 @@ describe("checkpoints.keep", () => {
     ).toBe(1);
   });
 
-  it("leaves short threads, and those of another saver, as they are", async () => {
+  it("Upkeep leaves short threads, and those of another saver, as they are", async () => {
     const { memory, scope } = idling({ checkpoints: { keep: 1_000 } });
     const graph = travelGraph(memory.checkpointer());
     const thread = { configurable: { thread_id: randomUUID(), ...scope } };

@@ -18,7 +18,7 @@ export function PlaceForm({ children }: { children: ComponentChildren }) {
         apply(event.currentTarget);
       }}
       onChange={({ target, currentTarget }) => {
-        if ((target as HTMLElement).matches("select, input[type=date]")) apply(currentTarget);
+        if ((target as HTMLElement).matches("select, input[type^=date]")) apply(currentTarget);
       }}
     >
       {children}
@@ -69,7 +69,7 @@ export function Field({
 }: {
   label: string;
   name: string;
-  type?: "text" | "date" | "number";
+  type?: "text" | "date" | "datetime-local" | "number";
 }) {
   const value = useHere().params[name] ?? "";
   return (

@@ -4,6 +4,7 @@ import { ChangeButtons } from "../parts/ask-first.js";
 import { Choice, Field, Filters } from "../parts/filters.js";
 import { MemoryLink, Page } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
+import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { count, Marked, noWords, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
@@ -34,16 +35,18 @@ export function Memories() {
         <Choice name="kind" label="Kind" words={["", ...kinds]} />
         <Choice name="state" label="State" words={[...states, "any"]} />
         <Choice name="sort" label="Sort" words={sorts} />
+        {nameOf(owner) !== "" && <AsOfField />}
       </Filters>
       <QueryResult query={listed}>
-        {({ memories, total, former, nextCursor }) => (
+        {({ memories, total, former, nextCursor, asOf, missing }) => (
           <>
+            <PastNotice asOf={asOf} missing={missing} />
             <p class={memories.length === 0 ? "note" : "faint"} role="status">
               {memories.length === 0
                 ? "No memory is like that."
-                : `${count(first)} to ${count(first + memories.length - 1)} of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`}
+                : `${count(first)} to ${count(first + memories.length - 1)}${totalOf(total)}`}
             </p>
-            <Choosable rows={memories} actionsOf={actionsOf}>
+            <Choosable rows={memories} actionsOf={asOf ? noActions : actionsOf}>
               {(memory) => <Row memory={memory} former={former.get(slotOf(memory)) ?? []} />}
             </Choosable>
             <Pages next={nextCursor} rows={memories.length} />
@@ -52,6 +55,15 @@ export function Memories() {
       </QueryResult>
     </Page>
   );
+}
+
+/** What was is not changed. */
+const noActions = () => [];
+
+/** Null: not counted. */
+function totalOf(total: number | null): string {
+  if (total === null) return "";
+  return ` of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`;
 }
 
 async function readPage(params: Params, ask: Ask) {
@@ -63,6 +75,15 @@ async function readPage(params: Params, ask: Ask) {
     contains: words,
     states: state === "any" ? states : state,
   };
+  const past = nameOf(params) === "" ? undefined : pastTime(params);
+  if (past !== undefined) {
+    const query = { ...which, limit: pageMemories, after, sort, asOf: past };
+    return {
+      ...(await ask("/memories", { query })),
+      total: null,
+      former: new Map<string, Memory[]>(),
+    };
+  }
   const [page, { count: total }] = await Promise.all([
     ask("/memories", { query: { ...which, limit: pageMemories, after, sort } }),
     ask("/memories/count", { query: which }),

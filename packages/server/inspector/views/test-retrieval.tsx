@@ -3,6 +3,7 @@ import { Bar } from "../parts/bar.js";
 import { signalNames } from "../parts/delta.js";
 import { Field, Filters } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
+import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { Marked, noWords, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";
@@ -18,6 +19,7 @@ export function TestRetrieval() {
         <Field label="Conversation" name="thread" />
         <Field label="Categories" name="categories" />
         <Field label="At most" name="topK" type="number" />
+        <AsOfField />
       </Filters>
       <QueryResult query={explained}>
         {(found) =>
@@ -34,7 +36,8 @@ export function TestRetrieval() {
   );
 }
 
-async function explain({ question, agent, thread, categories, topK }: Params, ask: Ask) {
+async function explain(params: Params, ask: Ask) {
+  const { question, agent, thread, categories, topK } = params;
   if (!question) return null;
   const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
   const body = {
@@ -44,6 +47,7 @@ async function explain({ question, agent, thread, categories, topK }: Params, as
     threadId: thread,
     categories: names.length > 0 ? names : undefined,
     topK: topK && Number(topK),
+    asOf: pastTime(params),
   };
   return (await ask("/query", { method: "post", body })) as Explained;
 }
@@ -53,6 +57,7 @@ function Found(found: Explained) {
   const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
   return (
     <>
+      {found.past && <PastNotice {...found.past} />}
       <p class="note">{searchedBy(found)}</p>
       {question.lacksEmbeddings && (
         <p class="note">

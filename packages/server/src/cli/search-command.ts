@@ -1,3 +1,5 @@
+import { Option } from "commander";
+import type { MemoryHit } from "mnemograph";
 import {
   type CliCommand,
   type MemoryFlags,
@@ -15,11 +17,18 @@ export const searchCommand: CliCommand = {
     ['search "favourite tea" --user ana', "what is known of a user"],
     ['search "" --user ana', "the most important of all that is known"],
     ["search tea --user ana --transcript", "what was said"],
+    ["search tea --user ana --as-of 2026-03-01", "what was known at that time"],
   ],
   flags: (command) =>
     withMemoryFlags(withScope(command))
       .argument("<query>", "what to look for")
       .option("--transcript", "search what was said instead of what is known")
+      .addOption(
+        new Option(
+          "--as-of <time>",
+          "what was known at a past time: a day, or ISO 8601 with an offset",
+        ).conflicts("transcript"),
+      )
       .option("--agent <name>", "as this agent: omit what it may not read")
       .option(
         "--top-k <count>",
@@ -29,12 +38,23 @@ export const searchCommand: CliCommand = {
   run: search,
 };
 
-type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; topK?: number };
+type SearchFlags = MemoryFlags & {
+  transcript?: true;
+  agent?: string;
+  topK?: number;
+  asOf?: string;
+};
 
 async function search(query: string, flags: SearchFlags): Promise<void> {
-  const { agent, topK, transcript } = flags;
+  const { agent, topK, transcript, asOf } = flags;
   await useScope(flags, async (memory, scope) => {
     const request = { scope, query, topK };
+    if (asOf !== undefined) {
+      const found = await memory.query({ ...request, agent, asOf });
+      const rows = aligned(found.hits.map(hitRow)).join("\n");
+      const missing = found.missing.map(({ detail }) => `Not complete: ${detail}`);
+      return print(flags, found, () => [rows || "Nothing fitted then.", ...missing].join("\n"));
+    }
     const found = transcript
       ? (await memory.transcript.search(request)).map((hit) => {
           const { score, saidAt, threadId, seq, role, actor, text } = hit;
@@ -43,15 +63,14 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
             row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text],
           };
         })
-      : (await memory.query({ ...request, agent })).map((hit) => {
-          const { id, kind, category, key, text } = hit.memory;
-          return {
-            hit,
-            row: [hit.score, id, kind, key === null ? category : `${category}/${key}`, text],
-          };
-        });
+      : (await memory.query({ ...request, agent })).map((hit) => ({ hit, row: hitRow(hit) }));
     const rows = found.map(({ row: [score, ...row] }) => [Number(score).toFixed(2), ...row]);
     const hits = found.map(({ hit }) => hit);
     print(flags, hits, () => aligned(rows).join("\n") || "Nothing fits.");
   });
+}
+
+function hitRow({ score, memory }: MemoryHit): string[] {
+  const { id, kind, category, key, text } = memory;
+  return [score.toFixed(2), id, kind, key === null ? category : `${category}/${key}`, text];
 }

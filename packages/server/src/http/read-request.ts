@@ -54,6 +54,8 @@ function fromText(schema: unknown, value: unknown): unknown {
   const { type, innerType, element } = (def ?? {}) as Readonly<Record<string, unknown>>;
   if (innerType) return fromText(innerType, value);
   if (type === "array") return [value].flat().map((one) => fromText(element, one));
+  if (type === "union" && String(value).startsWith("{"))
+    return parseJson(String(value), "The query");
   if (type === "number" && /^-?\d{1,15}$/.test(String(value))) return Number(value);
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   return value;

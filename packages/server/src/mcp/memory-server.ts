@@ -110,6 +110,7 @@ const tools: Readonly<Record<string, Tool>> = {
       categories: "Only these categories.",
       top_k: "Most memories to return. Default: 3.",
       return: '"full" adds metadata. Default: "bullets".',
+      asOf: "A past time: finds what was known then. Default: today.",
     }),
     inputOf: (given, { agent }) => ({
       return: "bullets",

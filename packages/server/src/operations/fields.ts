@@ -91,3 +91,39 @@ export const counts = z
   .register(described, { type: "object", additionalProperties: { type: "number" } });
 
 export const reasonField = { reason: z.string().optional() };
+
+const pastTime = z.string();
+
+/** The core checks the times. */
+export const asOf = withDescription(
+  z.union([
+    pastTime,
+    z.strictObject({ validAt: pastTime.optional(), knownAt: pastTime.optional() }),
+  ]),
+  "A past time: what memory knew then, and was true then. ISO 8601 with an offset, or a day. Or one or both of `{ validAt, knownAt }`, in a query as JSON.",
+);
+
+/** What an answer about the past says of itself; only with `asOf`. */
+export const pastAnswer = {
+  asOf: z.strictObject({ validAt: time.nullable(), knownAt: time }).optional(),
+  complete: withDescription(
+    z.boolean().optional(),
+    "Whether all that was known then can still be found.",
+  ),
+  missing: z
+    .array(
+      z.strictObject({
+        reason: z.enum(["forgotten", "audit_purged"]),
+        count: z.number().optional(),
+        before: time.optional(),
+        detail: z.string(),
+      }),
+    )
+    .optional(),
+};
+
+const byWordsHelp = "How many memories were compared by words alone: their text changed since.";
+export const pastQueryAnswer = {
+  ...pastAnswer,
+  byWords: withDescription(z.number().optional(), byWordsHelp),
+};

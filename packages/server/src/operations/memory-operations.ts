@@ -1,4 +1,4 @@
-import type { MemoryDraft, MemoryItem, MemoryListing } from "mnemograph";
+import type { AsOf, MemoryDraft, MemoryItem, MemoryListing, Scope } from "mnemograph";
 import {
   changeFields,
   consentStatuses,
@@ -14,6 +14,7 @@ import {
 import { z } from "zod";
 import { type Caller, nothingHere } from "./caller.js";
 import {
+  asOf,
   described,
   each,
   jsonField,
@@ -23,6 +24,7 @@ import {
   page,
   pageFrom,
   pageOf,
+  pastAnswer,
   reasonField,
   rowNumber,
   withDescription,
@@ -81,12 +83,18 @@ export const memoryOperations = {
     input: z.strictObject({
       ...selected,
       sort: z.enum(memorySorts).optional(),
+      asOf: asOf.optional(),
       ...page,
     }),
-    answer: pageOf("memories", memoryItem),
-    call({ memory, target }, input) {
-      const listed = memory.memories.list({ ...target, ...input } as MemoryListing);
-      return pageFrom("memories", input.limit, listed, ({ id }) => id);
+    answer: pageOf("memories", memoryItem).extend(pastAnswer),
+    async call({ memory, target }, input) {
+      const listing = { ...target, ...input } as MemoryListing;
+      const pageWith = (listed: readonly MemoryItem[]) =>
+        pageFrom("memories", input.limit, listed, ({ id }) => id);
+      if (input.asOf === undefined) return pageWith(await memory.memories.list(listing));
+      const asked = listing as MemoryListing & { readonly scope: Scope; readonly asOf: AsOf };
+      const { memories, ...past } = await memory.memories.list(asked);
+      return { ...(await pageWith(memories)), ...past };
     },
   }),
   countMemories: operation("get", "/memories/count", "listed", {

@@ -7,6 +7,7 @@ import {
   described,
   each,
   nullableText,
+  pastQueryAnswer,
   scope,
   time,
   withDescription,
@@ -160,6 +161,7 @@ export const explanation = z
         score: z.number().nullable(),
       }),
     ),
+    past: z.strictObject(pastQueryAnswer).optional(),
   })
   .register(described, { id: "Explanation" });
 
@@ -178,6 +180,7 @@ export const queryAnswer = z.strictObject({
         .register(described, { id: "MemoryBullet" }),
     ]),
   ),
+  ...pastQueryAnswer,
 });
 
 export const transcriptAnswer = z.strictObject({

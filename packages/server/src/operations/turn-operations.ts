@@ -7,7 +7,7 @@ import {
   reportSearch,
 } from "mnemograph/contract";
 import { z } from "zod";
-import { anyObject, described, each, memoryKind, moment } from "./fields.js";
+import { anyObject, asOf, described, each, memoryKind, moment } from "./fields.js";
 import { operation } from "./operation.js";
 import {
   explanation,
@@ -56,6 +56,8 @@ const filters = z
   })
   .transform((value) => value as z.input<typeof memoryFilterSchema> | null);
 
+type QueryHits = z.output<typeof queryAnswer>["hits"];
+
 export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
@@ -100,13 +102,21 @@ export const turnOperations = {
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
       explain: z.boolean().optional(),
+      asOf: asOf.nullish(),
     }),
     answer: z.union([queryAnswer, explanation]),
-    async call({ memory, target }, { return: form, explain, ...query }) {
+    async call({ memory, target }, { return: form, explain, asOf, ...query }) {
       const request = { ...target, ...query };
       if (explain && form)
         throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
-      if (explain) return memory.query({ ...request, explain });
+      if (explain) return memory.query({ ...request, explain, asOf: asOf ?? undefined });
+      // What was shown of the past is no use of what is known today.
+      if (asOf) {
+        const past = form
+          ? await memory.query({ ...request, asOf, return: form })
+          : await memory.query({ ...request, asOf });
+        return { ...past, hits: past.hits as QueryHits };
+      }
       const hits = form
         ? await memory.query({ ...request, return: form })
         : await memory.query(request);
@@ -115,7 +125,7 @@ export const turnOperations = {
         return id === undefined ? [] : { id, similarity: hit.similarity };
       });
       await reportSearch(memory, { scope: target.scope, agentId: query.agent ?? undefined }, shown);
-      return { hits: hits as z.output<typeof queryAnswer>["hits"] };
+      return { hits: hits as QueryHits };
     },
   }),
   searchTranscript: operation("post", "/transcript/search", "listed", {
