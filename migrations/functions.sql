@@ -41,14 +41,17 @@ language plpgsql stable parallel safe rows 1 as $$
         where l.owner_ref = of_owner and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
           and (trusts is null or exists (select from mnemograph.memory m where m.id = l.memory_id and m.trust = any (trusts)))
       ),
+      -- The last word on whether a memory is in doubt.
+      doubt as materialized (
+        select distinct on (c.memory_id) c.memory_id, c.event, c.rev, c.line, c.created_at from change c
+        where c.event in ('doubted', 'confirmed') order by c.memory_id, c.rev desc
+      ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
       latest as (
         select distinct on (c.memory_id) c.owner_ref, c.memory_id, c.event, c.importance, coalesce(d.rev, c.rev) as rev,
           coalesce(d.line, c.line) as line, coalesce(d.created_at, case when c.event = 'doubted' then c.created_at end) as doubted_at
-        from change c left join lateral (
-          select d.* from change d
-          where d.memory_id = c.memory_id and d.rev > c.rev and d.event in ('doubted', 'confirmed') order by d.rev desc limit 1
-        ) d on d.event = 'doubted' and c.event <> 'merged'
+        from change c
+        left join doubt d on d.memory_id = c.memory_id and d.rev > c.rev and d.event = 'doubted' and c.event <> 'merged'
         order by c.memory_id, c.event = 'merged', c.event in ('doubted', 'confirmed'), c.rev desc
       ),
       told as materialized (

@@ -88,7 +88,7 @@ export function candidateRows(
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${scale.from},
-        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
+        ${weights.k1}, ${weights.b}, ${weights.longest}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
         ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${scale.weight}, ${weights.date}, ${weights.identifier}
       )`;
 }

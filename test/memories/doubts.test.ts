@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, Scope } from "../../src/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
+import { restOn } from "../support/rests-on.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -49,12 +50,7 @@ async function rests(
   }));
   const written = await memory.memories.add({ scope, memories: drafts });
   const ids = written.flatMap(({ id }) => id ?? []);
-  await db.pool.query(
-    `insert into "${db.schema}".relation (from_ref, to_ref, relation_type, strength)
-     select i.ref, e.ref, 'evidence', 0.6 from "${db.schema}".memory i, "${db.schema}".memory e
-     where i.id = any ($1) and e.id = $2`,
-    [ids, evidence],
-  );
+  await restOn(db, evidence, ...ids);
   return ids;
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Scope } from "../../src/index.js";
+import { restOn } from "../support/rests-on.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -71,13 +72,7 @@ it("Reaches none of 50 dependents that only a model could name, and all that wer
       const [ended] = await memory.memories.add({ scope, memories: slot(before) });
       const kind = how === "said" ? ("fact" as const) : ("insight" as const);
       const [second] = await memory.memories.add({ scope, memories: { text: dependent, kind } });
-      if (how === "concluded")
-        await db.pool.query(
-          `insert into "${db.schema}".relation (from_ref, to_ref, relation_type, strength)
-           select i.ref, e.ref, 'evidence', 0.6 from "${db.schema}".memory i, "${db.schema}".memory e
-           where i.id = $1 and e.id = $2`,
-          [second?.id, ended?.id],
-        );
+      if (how === "concluded") await restOn(db, ended?.id, second?.id);
       await memory.memories.add({ scope, memories: slot(after) });
       const stored = await memory.memories.get({ scope, id: second?.id ?? "" });
       if (stored?.doubtedAt) reached[how]++;

@@ -14,6 +14,7 @@ import {
   type PlannedPair,
   planOf,
   requireRun,
+  revisionsNow,
   runOf,
   runStatuses,
   type StoredRun,
@@ -195,7 +196,7 @@ async function decideRun(
       return settleRun(tx, id, { ...run, status: "dismissed", decidedBy: actor });
     }
     const { doubts } = run.plan;
-    const after = await applyRun(tx, deps, by, { settled, doubts });
+    const after = await applyRun(tx, by, { settled, doubts });
     await keepCompared(tx, owner.ref, settled);
     const plan = { ...run.plan, after };
     return settleRun(tx, id, { ...run, status: "applied", plan, left, decidedBy: actor });
@@ -224,6 +225,13 @@ async function plannedEffects(
       planned.push(pair);
     } else left.add(pair.gone ?? first.id);
   }
+  const revisions = await revisionsNow(
+    tx,
+    owner.ref,
+    plan.doubts.map(({ id }) => id),
+  );
+  for (const { id, revision } of plan.doubts) if (revisions[id] !== revision) left.add(id);
+
   const effects = await decideEffects(tx, deps, { ownerRef: owner.ref }, { pairs: judged, owner });
   const settled = effects.filter(({ effect }, at) => {
     const pair = planned[at] as PlannedPair;

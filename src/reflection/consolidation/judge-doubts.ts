@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import type { ChangeSet } from "../../memories/apply/change-set.js";
 import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
-import { consentRule } from "../../memories/consent/consent-policy.rule.js";
+import { type ConsentPolicy, consentRule } from "../../memories/consent/consent-policy.rule.js";
 import type { MemoryItem } from "../../memories/item/memory.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
 import {
@@ -108,10 +108,22 @@ export async function askDoubts(
   const first = await ask(doubts);
   await renew();
   const second = (await ask(doubts.toReversed())).reverse();
-  return doubts.map(({ memory: { id, revision } }, index) => {
-    const verdict = first[index] ?? "unknown";
-    return { id, revision, verdict: verdict === second[index] ? verdict : "unknown" };
+  return doubts.map(({ memory }, index) => {
+    const { id, revision } = memory;
+    const agreed = first[index] === second[index] ? first[index] : "unknown";
+    const verdict = agreed === "ended" && !mayEnd(memory, config.consent) ? "unknown" : agreed;
+    return { id, revision, verdict: verdict ?? "unknown" };
   });
+}
+
+/**
+ * A model does not end a pinned or sensitive memory, one that an operator vouches for, or an episode,
+ * which tells of more: those stay in doubt until somebody says, or the doubt lapses.
+ */
+function mayEnd(memory: MemoryItem, consent: ConsentPolicy): boolean {
+  const { kind, pinned, trust } = memory;
+  if (kind === "episode" || pinned || trust === "operator") return false;
+  return consentRule(consent, memory) !== "consent";
 }
 
 function doubtBlock({ memory, grounds }: DoubtedMemory, index: number, timeZone: string): string {
@@ -129,14 +141,9 @@ function doubtBlock({ memory, grounds }: DoubtedMemory, index: number, timeZone:
   return `${element("memory", attributes, text)}${restsOn.join("")}`;
 }
 
-/**
- * What the verdicts change, under the owner's lock: none on memories that changed meanwhile. A model
- * does not end a pinned or sensitive memory, one that an operator vouches for, or an episode, which
- * tells of more: those stay in doubt until somebody says, or the doubt lapses.
- */
+/** What the verdicts change, under the owner's lock: nothing of memories that changed meanwhile. */
 export async function settleDoubts(
   tx: Connection,
-  { config }: ConsolidationRuntime,
   ownerRef: OwnerRef,
   judged: readonly JudgedDoubt[],
 ): Promise<Partial<ChangeSet>> {
@@ -145,14 +152,7 @@ export async function settleDoubts(
   const found = judged.length === 0 ? [] : await findOwned(tx, ownerRef, isJudged);
   const unchanged = found.filter(({ id, revision }) => known.get(id)?.revision === revision);
   const holding = unchanged.filter(({ id }) => known.get(id)?.verdict === "holds");
-  const ending = unchanged.filter(
-    (memory) =>
-      known.get(memory.id)?.verdict === "ended" &&
-      memory.kind !== "episode" &&
-      !memory.pinned &&
-      memory.trust !== "operator" &&
-      consentRule(config.consent, memory) !== "consent",
-  );
+  const ending = unchanged.filter(({ id }) => known.get(id)?.verdict === "ended");
   const ended = ending.map((memory) =>
     changeOf(memory, "DELETE", {
       old: { ...versionOf(memory), state: "active", doubtedAt: memory.doubtedAt },

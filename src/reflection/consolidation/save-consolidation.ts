@@ -54,7 +54,7 @@ export async function saveConsolidation(
       await insertRun(tx, ownerRef, { plan, status: "waiting" });
       await applyChanges(tx, { ...by, step: "consolidation" }, { events: [heldEvent(plan)] });
     } else if (!isEmptyPlan(plan)) {
-      const after = await applyRun(tx, deps, by, { settled, doubts });
+      const after = await applyRun(tx, by, { settled, doubts });
       await insertRun(tx, ownerRef, { plan: { ...plan, after }, status: "applied" });
     } else {
       const events = settled.map(settledEvent);
@@ -80,7 +80,6 @@ export async function saveConsolidation(
 /** Applies effects and verdicts to a locked owner. Returns the revisions of its memories after it. */
 export async function applyRun(
   tx: Connection,
-  deps: ConsolidationRuntime,
   who: Pick<Changer, "ownerRef" | "scope" | "actor">,
   {
     settled,
@@ -91,7 +90,7 @@ export async function applyRun(
   await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
 
   // Afterwards, since a pair may have ended a memory in doubt.
-  await applyChanges(tx, by, await settleDoubts(tx, deps, who.ownerRef, doubts));
+  await applyChanges(tx, by, await settleDoubts(tx, who.ownerRef, doubts));
   const ids = settled.flatMap(({ first, second }) => [first.id, second.id]);
   return revisionsNow(tx, who.ownerRef, ids.concat(doubts.map(({ id }) => id)));
 }

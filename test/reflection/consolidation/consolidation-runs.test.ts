@@ -109,6 +109,17 @@ describe("runs of consolidation", () => {
     });
   });
 
+  it("A run that did not wait is undone as well", async () => {
+    const { memory, scope, stored, active } = await sameToAll(2);
+    const before = await stored();
+    await consolidateNow(memory, { scope });
+    expect(await active()).toBe(2);
+    const [run] = await memory.consolidations.list({ scope });
+    expect(run).toMatchObject({ status: "applied", decidedBy: null });
+    await memory.consolidations.revert({ scope, id: run?.id ?? "" });
+    expect(await stored()).toEqual(before);
+  });
+
   it("An apply and a revert leave what changed meanwhile, and list it", async () => {
     const { memory, scope, stored } = await sameToAll(3);
     const run = await memory.consolidations.preview({ scope });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Scope } from "../../../src/index.js";
 import { consolidateNow } from "../../support/consolidate-now.js";
+import { restOn } from "../../support/rests-on.js";
 import { taskModel } from "../../support/task-model.js";
 import { useTestDatabase } from "../../support/test-database.js";
 
@@ -34,12 +35,7 @@ async function inDoubt(name: string, verdicts: readonly string[], draft: object 
     ...draft,
   };
   const [insight] = await memory.memories.add({ scope, memories });
-  await db.pool.query(
-    `insert into "${db.schema}".relation (from_ref, to_ref, relation_type, strength)
-     select i.ref, e.ref, 'evidence', 0.6 from "${db.schema}".memory i, "${db.schema}".memory e
-     where i.id = $1 and e.id = $2`,
-    [insight?.id, fact?.id],
-  );
+  await restOn(db, fact?.id, insight?.id);
   await add("Graz");
   const id = insight?.id ?? "";
   const stored = () => memory.memories.get({ scope, id });

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { hasChromium } from "../support/chromium.js";
+import { judgingModel, samePair } from "../support/pair-judge.js";
+import { restOn } from "../support/rests-on.js";
+import { useInspectedPage } from "./inspected-page.js";
+
+describe.skipIf(!hasChromium)("doubts in the inspector", () => {
+  const inspected = useInspectedPage();
+
+  it("An operator sees since when a memory is in doubt, and says that it holds", async () => {
+    const { memory, db } = inspected;
+    const scope = { userId: "vera" };
+    const work = (value: string) => ({ text: `Works at ${value}.`, key: "employer", value });
+    const [job] = await memory.memories.add({ scope, memories: work("Globex") });
+    const insight = { kind: "insight", text: "Is bored by meetings." } as const;
+    const [drawn] = await memory.memories.add({ scope, memories: insight });
+    await restOn(db, job?.id, drawn?.id);
+    await memory.memories.add({ scope, memories: work("Initech") });
+
+    const id = drawn?.id ?? "";
+    await inspected.open(`memory?user=vera&id=${id}`);
+    await inspected.page.getByText("In doubt since").waitFor();
+    await inspected.act("It still holds", "she said so");
+    await inspected.page.getByText("In doubt since").waitFor({ state: "detached" });
+    await inspected.page.getByText("she said so").waitFor();
+    expect(await memory.memories.get({ scope, id })).toMatchObject({ doubtedAt: null });
+  });
+
+  it("An operator sees a run of consolidation that waits, and applies it", async () => {
+    const scope = { userId: "ivo" };
+    const judge = inspected.db.memory({ model: judgingModel(() => "same") });
+    await judge.memories.add({ scope, memories: samePair });
+    await judge.consolidations.preview({ scope });
+    await inspected.open("waiting?user=ivo");
+    await inspected.page.getByText("1 to merge, 0 to close").waitFor();
+    await inspected.act("Apply", "");
+    await inspected.page.getByText("1 to merge").waitFor({ state: "detached" });
+    expect(await judge.memories.list({ scope })).toHaveLength(1);
+  });
+});
