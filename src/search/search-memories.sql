@@ -38,7 +38,7 @@ $$;
 create or replace function mnemograph.search_memories_1(
   owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer,
   language regconfig, question text, spans tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
-  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
+  k1 float8, b float8, longest float8, expected_terms integer, part_weight float8, aside_weight float8,
   neighbour_weight float8, assistant_weight float8, exchange_weight float8, source_weight float8, vector_weight float8, date_weight float8, identifier_weight float8
 ) returns table (ref bigint, words float8, source float8, similarity float8, has_identifier boolean, relation float8, linked bigint[])
 language plpgsql stable parallel safe rows 30 as $$
@@ -97,7 +97,7 @@ language plpgsql stable parallel safe rows 30 as $$
         union all (
           select s.memory_ref, false, 0, max(f.fit), null, 0
           from mnemograph.search_messages_1(
-            owners, in_app, null, asked, least(cut, 1000), '{}', '{}', k1, b, expected_terms, part_weight, aside_weight,
+            owners, in_app, null, asked, least(cut, 1000), '{}', '{}', k1, b, longest, expected_terms, part_weight, aside_weight,
             neighbour_weight, assistant_weight, exchange_weight
           ) f cross join lateral (
             select s.memory_ref from mnemograph.memory_source s where s.thread_ref = f.thread_ref and s.seq = f.seq offset 0
