@@ -95,7 +95,7 @@ export { memoryFilterSchema, minTrustField } from "./search/memory-filter.rule.j
 export { vectorRows } from "./store/item-vectors.js";
 export { timeZoneField } from "./text/time-zone.js";
 export { threadStates } from "./transcript/list-threads.js";
-export { scoreSignals, shownParts } from "./transcript/shown-turns.js";
+export { blockParts, scoreSignals, shownParts } from "./transcript/shown-turns.js";
 export { splitLines } from "./transfer/read-export.js";
 export { jobStates } from "./work/jobs-api.js";
 export { type WorkKind, workKinds } from "./work/work-kinds.rule.js";

@@ -216,7 +216,7 @@ function toldOf(turn: StoredShown, contents: ShownContents, gaps: Gaps, { timeZo
     const told = turn.told?.unread.find((each) => each.place[0] === ref && each.place[1] === seq);
     const now = contents.unread[`${ref} ${seq}`];
     if (told && told.text === now) return { text: told.text, place };
-    return { text: gaps.mark("unread", told && now !== undefined ? "edited" : "forgotten"), place };
+    return { text: gaps.mark("unread", now !== undefined ? "edited" : "forgotten"), place };
   });
   return { changes: { since, revision: since, count, top }, consents, unread, omitted, day };
 }

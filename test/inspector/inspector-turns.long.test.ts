@@ -62,6 +62,35 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     expect(new Set(marks)).toEqual(new Set(["cars"]));
   });
 
+  it("A turn is asked what it would have said without a line", async () => {
+    const [scope, threadId] = [{ userId: "nora" }, "harbour"];
+    await memory.memories.add({ scope, memories: { text: "Sails a green boat." } });
+    const query = "Which boat is mine?";
+    const { shown } = await memory.promptFor({ scope, threadId, query });
+    await memory.remember({ scope, threadId, shown, messages: [{ role: "user", content: query }] });
+    await open("thread?user=nora&thread=harbour");
+    const card = page.getByRole("region", { name: "Would it have said this without …?" });
+    await card.getByRole("button", { name: "Show the messages of this turn" }).click();
+    await card.getByText("what the model was handed, word for word").waitFor();
+    await card.getByLabel("Sails a green boat.").uncheck();
+    await card.getByLabel("Lines to add").fill("Sails a red boat.");
+    await card.getByRole("button", { name: "Show the messages", exact: true }).click();
+    const changed = card.locator("details", { hasText: "The changed messages" });
+    await changed.locator("summary").click();
+    await changed.getByText("Sails a red boat.").waitFor();
+    expect(await changed.getByText("green").count()).toBe(0);
+    await card.getByRole("button", { name: "Ask the model for both answers" }).click();
+    for (const messages of ["to the messages as they were", "to the changed messages"])
+      await card.getByRole("region", { name: `Answer ${messages}` }).waitFor();
+    await memory.memories.remove({
+      scope,
+      id: (await memory.memories.list({ scope }))[0]?.id ?? "",
+    });
+    await page.reload();
+    await card.getByRole("button", { name: "Show the messages of this turn" }).click();
+    await card.getByText("Not as they were handed on: memory forgotten.").waitFor();
+  });
+
   it("A conversation is exported as a test case", async () => {
     const [scope, threadId] = [{ userId: "vera-7" }, "greenhouse"];
     const messages = [{ role: "user" as const, content: "In greenhouse I am vera-7." }];

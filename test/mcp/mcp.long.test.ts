@@ -90,6 +90,7 @@ async function useOf(client: Client) {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual([
     ...["memory_add", "memory_forget_item", "memory_history", "memory_query", "transcript_search"],
+    "turn_replay",
   ]);
   for (const { inputSchema } of tools)
     expect(

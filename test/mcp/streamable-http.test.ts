@@ -84,7 +84,12 @@ describe("MCP over streamable HTTP", () => {
       tools
         .filter(({ annotations }) => (annotations as Record<string, unknown>)[hint])
         .map(({ name }) => name);
-    expect(having("readOnlyHint")).toEqual(["memory_query", "memory_history", "transcript_search"]);
+    expect(having("readOnlyHint")).toEqual([
+      "memory_query",
+      "memory_history",
+      "transcript_search",
+      "turn_replay",
+    ]);
     expect(having("destructiveHint")).toEqual(["memory_forget_item"]);
     expect(having("idempotentHint")).not.toContain("memory_add");
     const { resources } = (await result("resources/list")).result as {

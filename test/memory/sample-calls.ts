@@ -77,6 +77,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   "threads.end": [{ scope, threadId, reason: "done", afterTurn: false }],
   "threads.shown": [{ scope, threadId }],
   "threads.shownWords": [{ scope, threadId, seq: 0 }],
+  "threads.replay": [{ scope, threadId, turn: 1 }],
   "threads.shownTo": [{ scope, memoryId: id }],
   "threads.cost": [{ scope, threadId }],
   "threads.messages": [{ scope, threadId, limit: 3 }],

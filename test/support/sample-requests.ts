@@ -27,7 +27,8 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     { role: "user", content: "My boat is called Wind.", id: `${threadId} 1` },
     { role: "assistant", content: "I see.", id: `${threadId} 2` },
   ];
-  await memory.remember({ scope, threadId, messages });
+  const shown = { revision: 0, memoryIds: [], parts: {}, firstSeq: 0 };
+  await memory.remember({ scope, threadId, messages, shown });
   const [kept, removed, suspect] = await memory.memories.add({
     scope,
     memories: [
@@ -99,6 +100,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
   shownTurns: ({ threadId }) => ({ threadId }),
   shownTo: ({ id }) => ({ id }),
+  replayTurn: ({ threadId }) => ({ threadId, turn: 1, without: ["x"] }),
   shownWords: ({ threadId }) => ({ threadId, seq: 0 }),
   threadCost: ({ threadId }) => ({ threadId }),
   exportCase: ({ threadId }) => ({ threadId }),

@@ -36,6 +36,8 @@ export type ShownMemory = Omit<ShownTurn["memories"][number], "part" | "scorePar
   /** What each signal added to the score. */
   readonly scoreParts: Readonly<Record<string, number | undefined>> | null;
 };
+export type Replayed = Answer<"/threads/:threadId/replay", "post">;
+
 /** Words of a memory that a question and an answer have too. */
 export interface SharedWords {
   readonly question: readonly string[];

@@ -9,6 +9,7 @@ import { Card, MemoryLink } from "./layout.js";
 import { Prompt } from "./prompt.js";
 import { type Ask, ErrorNotice, QueryResult, useQuery } from "./query.js";
 import { count, counted, noWords, When } from "./texts.js";
+import { WhatIf } from "./what-if.js";
 
 /**
  * What the model was shown in a turn: what is different from the turn before, the whole prompt, and
@@ -23,6 +24,7 @@ export function TurnPanel(turn: LookedAt) {
           <Compared view={view} question={question} />
           <Changed view={view} />
           <Prompt {...turn} view={view} />
+          <WhatIf turn={view.turn} />
         </div>
       ) : (
         <p class="note">What the model was shown is not kept for this turn.</p>

@@ -140,6 +140,17 @@ const tools: Readonly<Record<string, Tool>> = {
     }),
     readsAllCategories: true,
   },
+  turn_replay: {
+    title: "Replay a turn",
+    ...callsOperation("replayTurn", {
+      threadId: "The conversation.",
+      turn: "The turn, counted from 1.",
+      without: "Ids of memories, or lines, to take away.",
+      with: "Texts to add.",
+      memory: '"today" recalls anew. Default: "then".',
+    }),
+    readsAllCategories: true,
+  },
   // Not made from an operation: a model adds one memory, in fields with other descriptions.
   memory_add: {
     title: "Add a memory",

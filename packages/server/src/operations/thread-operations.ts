@@ -1,10 +1,18 @@
 import type { Memory, Scope, ThreadMessage } from "mnemograph";
-import { MemoryError, noCost, scoreSignals, shownParts, threadStates } from "mnemograph/contract";
+import {
+  blockParts,
+  MemoryError,
+  noCost,
+  scoreSignals,
+  shownParts,
+  threadStates,
+} from "mnemograph/contract";
 import { z } from "zod";
 import { mostMessages } from "../cases/case-file.js";
 import { exportCase } from "../cases/export-case.js";
 import { nothingHere } from "./caller.js";
 import {
+  anyObject,
   counts,
   described,
   each,
@@ -59,6 +67,56 @@ const callCosts = {
   ...each(z.number().nullable(), "promptTokens", "sharedTokens", "cachedTokens"),
   ...each(z.number(), "outputTokens", "calls"),
 };
+
+const handedMessages = z.array(
+  z.strictObject({
+    role: z.enum(["system", "user", "assistant", "tool", "other"]),
+    content: withDescription(z.unknown(), "Text, or parts as LangChain has them."),
+    ...each(z.string().optional(), "name", "tool_call_id"),
+    tool_calls: z
+      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: anyObject }))
+      .optional(),
+  }),
+);
+
+const replayAnswer = z.strictObject({
+  text: z.string(),
+  toolCalls: withDescription(z.array(z.string()), "Tools that it would call: none is run."),
+  error: nullableText,
+});
+
+const replayedTurn = z
+  .strictObject({
+    ...each(z.string(), "threadId", "messageId"),
+    ...each(z.number(), "turn", "seq"),
+    at: time,
+    agentId: nullableText,
+    complete: withDescription(
+      z.boolean(),
+      "Whether the messages are what was handed on, byte for byte.",
+    ),
+    gaps: z.array(
+      z.strictObject({
+        what: z.enum(["memory", "change", "consent", "unread", "summary", "message", "prompt"]),
+        why: z.enum(["forgotten", "edited", "redacted", "changed", "unrecorded"]),
+        id: nullableText,
+      }),
+    ),
+    messages: handedMessages,
+    lines: z.array(
+      z.strictObject({
+        ...each(nullableText, "id", "messageId"),
+        part: z.enum([...blockParts, "change", "consent", "unread"]),
+        line: z.string(),
+      }),
+    ),
+    changed: handedMessages.nullable(),
+    answers: z.strictObject({ asShown: replayAnswer, changed: replayAnswer.nullable() }).nullable(),
+    canAsk: withDescription(z.boolean(), "Whether the memory has a model that `ask` would ask."),
+  })
+  .register(described, { id: "ReplayedTurn" });
+
+const replayTexts = z.array(z.string()).optional();
 
 export const threadOperations = {
   listThreads: operation("get", "/threads", "listed", {
@@ -138,6 +196,27 @@ export const threadOperations = {
     call({ memory, target }, input) {
       const turns = emptyIfForbidden(memory.threads.shown({ ...target, ...input }), []);
       return pageFrom("turns", input.limit, turns, ({ seq }) => seq);
+    },
+  }),
+  replayTurn: operation("post", "/threads/:threadId/replay", "scope", {
+    does: "The messages that memory handed on in a turn, and what a model says to them, or to others",
+    input: z.strictObject({
+      ...thread,
+      turn: rowNumber,
+      seq: rowNumber.optional(),
+      agentId: z.string().optional(),
+      without: withDescription(replayTexts, "Takes away: ids of memories and requests, or lines."),
+      with: withDescription(replayTexts, "Texts that the turn adds as well."),
+      memory: z.enum(["then", "today"]).optional(),
+      ask: withDescription(z.boolean().optional(), "Whether the memory's own model answers."),
+    }),
+    answer: replayedTurn,
+    async call({ memory, target }, { ask, ...input }) {
+      const model = ask ? ({ model: "memory" } as const) : {};
+      const replayed = await memory.threads.replay({ ...target, ...input, ...model });
+      const isModel = ({ group, name }: { readonly group: string; readonly name: string }) =>
+        group === "createMemory" && name === "model";
+      return { ...replayed, canAsk: memory.settings().some(isModel) };
     },
   }),
   shownTo: operation("get", "/memories/:id/shown", "scope", {
