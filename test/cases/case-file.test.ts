@@ -39,13 +39,13 @@ it("Sees names that are taken, threads that are missing and times that go back",
       - { at: 2026-03-01, messages: [{ user: Hello. }] }
     question: Who?
     expect: { found: Ana }`;
-  expect(
-    problems(`cases:\n  - name: a${one}\n    thread: x\n  - name: a\n    question: Who?
-    expect: { found: Ana }`),
-  ).toEqual([
-    "5: 2026-03-01T00:00:00.000Z is before the time above it. Order messages by time.",
-    '8: there is no thread "x" in this case: 1, 2.',
-    '9: the name "a" is taken by line 2. Give it another.',
+  expect(problems(`cases:\n  - name: a${one}\n    thread: x`)).toEqual([
+    "3: cases[0].threads: goes back to 2026-03-01T00:00:00.000Z: order messages by time",
+    "8: cases[0].thread: is no thread of this case: 1, 2",
+  ]);
+  const other = "  - { name: a, question: Who?, expect: { found: Ana } }";
+  expect(problems(`cases:\n${other}\n${other}`)).toEqual([
+    "3: cases[1].name: is taken by a case above",
   ]);
 });
 

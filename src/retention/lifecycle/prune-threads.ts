@@ -1,9 +1,10 @@
 import sql from "sql-template-tag";
 import { checkpointTableNames, existingTables } from "../../checkpoints/checkpoint-names.js";
 import { pruneThread } from "../../checkpoints/prune-checkpoints.js";
-import { insertEvents, type MemoryEvent } from "../../observability/events/event-log.js";
+import { insertEvent } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Runtime } from "../../runtime.js";
+import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
 import type { AgeingOptions } from "./lifecycle-options.js";
 
 /** Of one hourly pass. */
@@ -12,38 +13,25 @@ const mostPerPass = 1_000;
 /**
  * Deletes the checkpoints that threads no longer need, by `checkpoints.keep`: of those with the most
  * first, of each tenant in turn. Only threads of `memory.checkpointer()`, beside which graphs may
- * run. One event a tenant says how many went.
+ * run. An event of each says how many went.
  */
 export async function pruneThreads({ db, config }: Runtime<AgeingOptions>): Promise<void> {
   const { keep } = config.checkpoints;
   const tables = checkpointTableNames.map((table) => ({ table }));
   if (keep === undefined || (await existingTables(db, tables)).length === 0) return;
-  const gone = new Map<
-    string,
-    { threads: number; checkpoints: number; writes: number; blobs: number }
-  >();
-  for (const { tenantId, name } of await findLongThreads(db, keep)) {
-    const before = sql`'infinity'::timestamptz`;
+  const before = sql`'infinity'::timestamptz`;
+  for (const { name, threadId, ...scope } of await findLongThreads(db, keep)) {
     const pruned = await pruneThread(db, name, { keepLast: keep, before, keepBranches: true });
     if (pruned.checkpoints === 0) continue;
-    const sum = gone.get(tenantId) ?? { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
-    sum.threads += 1;
-    sum.checkpoints += pruned.checkpoints;
-    sum.writes += pruned.writes;
-    sum.blobs += pruned.blobs;
-    gone.set(tenantId, sum);
+    const counts = Object.entries(pruned).map(([table, count]) => `${table}=${count}`);
+    const event = { scope: scopeOf(scope), threadId, step: "lifecycle", op: "delete" } as const;
+    await insertEvent(db, { ...event, status: "ok", detail: counts.join(" ") });
   }
-  const events = [...gone].map(([tenantId, counts]): MemoryEvent => {
-    const detail = Object.entries(counts).map(([what, count]) => `${what}=${count}`);
-    const scope = tenantId === "" ? {} : { tenantId };
-    return { scope, step: "lifecycle", op: "delete", status: "ok", detail: detail.join(" ") };
-  });
-  await insertEvents(db, events);
 }
 
 async function findLongThreads(db: Connection, keep: number) {
-  return db.query<{ tenantId: string; name: string }>(sql`
-    select t.tenant_id as "tenantId", l.name from (
+  return db.query<ScopeRow & { name: string; threadId: string }>(sql`
+    select l.name, t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id from (
       select c.thread_id as name, count(*) as count from ${db.schema}.checkpoints c
       where c.checkpoint_ns = '' group by c.thread_id having count(*) > ${keep}::bigint
     ) l

@@ -256,7 +256,7 @@ describe("checkpoints.keep", () => {
     expect(
       await count(
         "event",
-        "tenant_id = $1 and step = 'lifecycle' and op = 'delete' and detail like 'threads=1 checkpoints=%'",
+        "tenant_id = $1 and step = 'lifecycle' and op = 'delete' and detail like 'checkpoints=%'",
         scope.tenantId,
       ),
     ).toBe(1);

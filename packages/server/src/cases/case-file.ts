@@ -98,11 +98,36 @@ const oneCase = z.strictObject({
   expect: expected,
 });
 
-const caseFile = z.strictObject({
-  /** For the cases without settings of their own. */
-  config,
-  cases: z.array(oneCase).min(1).max(mostCases),
+const checkedCase = oneCase.superRefine(({ threads, thread: asked, at }, context) => {
+  const ids = threads.map(threadIdOf);
+  if (asked !== undefined && !ids.includes(asked)) {
+    const message = `is no thread of this case: ${ids.join(", ") || "it has none"}`;
+    context.addIssue({ code: "custom", path: ["thread"], message });
+  }
+  const begun = threads.flatMap(({ at: first, messages }) => [
+    first,
+    ...messages.map((said) => said.at),
+  ]);
+  const times = [...begun, at].filter((time) => time !== undefined);
+  const early = times.find((time, place) => time < (times[place - 1] ?? time));
+  if (early) {
+    const message = `goes back to ${early.toISOString()}: order messages by time`;
+    context.addIssue({ code: "custom", path: ["threads"], message });
+  }
 });
+
+const caseFile = z
+  .strictObject({
+    /** For the cases without settings of their own. */
+    config,
+    cases: z.array(checkedCase).min(1).max(mostCases),
+  })
+  .superRefine(({ cases }, context) => {
+    const names = cases.map(({ name }) => name);
+    const place = names.findIndex((name, at) => names.indexOf(name) < at);
+    const path = ["cases", place, "name"];
+    if (place >= 0) context.addIssue({ code: "custom", path, message: "is taken by a case above" });
+  });
 
 export type Case = z.output<typeof oneCase> & { readonly line: number };
 
@@ -164,47 +189,10 @@ export function readCases(given: string): CaseFile | { readonly problems: readon
     return { problems: found.toSorted((one, other) => one.line - other.line) };
   }
   const cases = read.data.cases.map((each, at) => ({ ...each, line: lineOf(["cases", at]) }));
-  const problems = cases.flatMap((each, at) => problemsOf(each, at, cases, lineOf));
-  if (problems.length === 0) return { ...read.data, cases };
-  return { problems: problems.toSorted((one, other) => one.line - other.line) };
+  return { ...read.data, cases };
 }
 
-/** What a schema cannot see: names that are taken, threads that are missing, times that go back. */
-function problemsOf(
-  { name, threads, thread: asked, at, line }: Case,
-  place: number,
-  cases: readonly Case[],
-  lineOf: (path: readonly PropertyKey[]) => number,
-): Problem[] {
-  const problems: Problem[] = [];
-  const earlier = cases.slice(0, place).find((other) => other.name === name);
-  if (earlier) {
-    const says = `the name ${JSON.stringify(name)} is taken by line ${earlier.line}. Give it another.`;
-    problems.push({ line, says });
-  }
-  const ids = threads.map(threadIdOf);
-  if (asked !== undefined && !ids.includes(asked)) {
-    const says = `there is no thread ${JSON.stringify(asked)} in this case: ${ids.join(", ") || "it has none"}.`;
-    problems.push({ line: lineOf(["cases", place, "thread"]), says });
-  }
-  let last = 0;
-  const requireLater = (time: Date | undefined, ...path: PropertyKey[]) => {
-    if (time && time.getTime() < last) {
-      const says = `${time.toISOString()} is before the time above it. Order messages by time.`;
-      problems.push({ line: lineOf(["cases", place, ...path]), says });
-    }
-    last = Math.max(last, time?.getTime() ?? 0);
-  };
-  for (const [index, { at: begun, messages }] of threads.entries()) {
-    requireLater(begun, "threads", index, "at");
-    for (const [number, said] of messages.entries())
-      requireLater(said.at, "threads", index, "messages", number, "at");
-  }
-  requireLater(at, "at");
-  return problems;
-}
-
-export const threadIdOf = ({ id }: Case["threads"][number], place: number): string =>
+export const threadIdOf = ({ id }: { readonly id?: string | undefined }, place: number): string =>
   id ?? String(place + 1);
 
 export function scopeOf({ tenant: tenantId, user: userId, app: appId }: Case): Scope {
