@@ -184,16 +184,8 @@ function fittingMemories(
   const best = untold.find(({ part }) => part === "relevant");
   for (const line of order) {
     if (takes(line, line) || line !== best) continue;
-    const cut = (characters: number): Line => {
-      const memory = { ...line.memory, text: clipped(line.memory.text, characters) };
-      return lineFor(line.part, { ...line.found, memory } as MemoryHit, timeZone);
-    };
-    const longest = line.memory.text.length - 1;
-    if (longest < minCutCharacters) continue;
-    const fits = (characters: number) => tokensWith(line, cut(characters)) <= budgetTokens;
-    const characters = mostThatFit(minCutCharacters, longest, fits);
-    if (characters !== null && takes(line, cut(characters)))
-      cutTo = [line.memory.id, characters] as const;
+    const cut = cutThatFits(line, timeZone, (shown) => tokensWith(line, shown) <= budgetTokens);
+    if (cut && takes(line, cut.line)) cutTo = [line.memory.id, cut.characters];
   }
   // The notice of omitted memories changes its length with the count.
   for (const line of [...taken.keys()].reverse()) {
@@ -212,6 +204,18 @@ function fittingMemories(
     omitted: omitted(),
     ...(cutTo && { cut: cutTo }),
   };
+}
+
+/** The longest beginning of a line's text that `fits`; null for one that says nothing. */
+function cutThatFits(line: Line, timeZone: string, fits: (shown: Line) => boolean) {
+  const cut = (characters: number): Line => {
+    const memory = { ...line.memory, text: clipped(line.memory.text, characters) };
+    return lineFor(line.part, { ...line.found, memory } as MemoryHit, timeZone);
+  };
+  const longest = line.memory.text.length - 1;
+  if (longest < minCutCharacters) return null;
+  const characters = mostThatFit(minCutCharacters, longest, (some) => fits(cut(some)));
+  return characters === null ? null : { line: cut(characters), characters };
 }
 
 /** Shorter cuts say nothing. */
