@@ -44,7 +44,7 @@ const replaySchema = z.strictObject({
   /** `seq` of the turn in `threads.shown`, where several have one number. @default the latest */
   seq: smallCount.optional(),
   /**
-   * An agent with memory of its own that the turn gave a task: its latest turn of that number.
+   * An agent with memory of its own that the turn gave tasks: the last of these.
    * @default the agent that the user talks with
    */
   agentId: nameText.min(1).optional(),
@@ -112,7 +112,8 @@ export async function replayTurn(deps: ReplayRuntime, input: ReplayInput): Promi
   const asking = model === "memory" ? deps.model() : model;
 
   // Find: the turns of the epoch, and what they refer to.
-  const epoch = await findShownEpoch(deps.db, { scope, threadId }, asked);
+  const tasksOf = agentId === undefined ? undefined : asked.threadId;
+  const epoch = await findShownEpoch(deps.db, { scope, threadId }, { ...asked, tasksOf });
   const own = epoch?.turns.at(-1);
   if (!epoch || !own) throw unknownTurn(threadId, asked.turn);
   const handed = own.handed ?? assumedHanded(openingOf(epoch), deps.config.retrieval.timeZone);

@@ -31,13 +31,23 @@ export interface ShownEpoch {
   readonly turns: readonly StoredShown[];
 }
 
+interface TurnNumber {
+  readonly turn: number;
+  readonly seq?: number | undefined;
+  /** The conversation, if the thread has an agent's tasks in it. */
+  readonly tasksOf?: string | undefined;
+}
+
 /** Null for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function findShownEpoch(
   db: Connection,
   { scope, threadId }: ThreadAddress,
-  { turn, seq = null }: { readonly turn: number; readonly seq?: number | null | undefined },
+  { turn, seq, tasksOf }: TurnNumber,
 ): Promise<ShownEpoch | null> {
-  const isTurn = sql`a.turn = ${turn} and a.seq = coalesce(${seq}::int, a.seq)`;
+  const isTurn =
+    tasksOf === undefined
+      ? sql`a.turn = ${turn} and a.seq = coalesce(${seq ?? null}::int, a.seq)`
+      : isWithinTurn(db, { scope, threadId: tasksOf }, turn);
   const [row] = await db.query<ShownEpoch & { readonly owned: boolean }>(sql`
     select ${isOwnThread(scope)} as owned, t.id::float8 as "threadRef", array(
       select ${storedShown} from (${epochRows(db, isTurn)}) s
@@ -47,6 +57,17 @@ export async function findShownEpoch(
     from ${db.schema}.thread t where ${threadIs(scope.tenantId ?? "", threadId)}`);
   if (row && !row.owned) throw threadForbidden(threadId);
   return row ?? null;
+}
+
+/** Whether a task, whose thread counts no turns, was done within a turn of its conversation. */
+function isWithinTurn({ schema }: Connection, of: ThreadAddress, turn: number): Sql {
+  const { scope, threadId } = of;
+  const lastOf = (number: Sql) => sql`(
+    select max(x.created_at) from ${schema}.thread t join ${schema}.shown x on x.thread_ref = t.id
+    where ${threadIs(scope.tenantId ?? "", threadId)} and ${isOwnThread(scope)} and ${number}
+  )`;
+  return sql`a.created_at <= ${lastOf(sql`x.turn = ${turn}`)}
+    and a.created_at > coalesce(${lastOf(sql`x.turn < ${turn}`)}, '-infinity')`;
 }
 
 /** A message of the transcript, and what it is compared by. */

@@ -1,8 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
+import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { HandedMessage, Memory } from "../../src/index.js";
+import { type HandedMessage, type Memory, memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { addressOf, newThread, say, userOf } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
@@ -234,6 +235,34 @@ describe("threads.replay", () => {
       const replayed = await memory.threads.replay({ ...address, turn: turn + 1 });
       expect(replayed).toMatchObject({ complete: true, messages });
     }
+  });
+
+  it("gives what an agent with memory of its own was shown for a task", async () => {
+    const memory = db.memory();
+    const thread = newThread();
+    await memory.memories.add({ ...userOf(thread), memories: { text: "The user keeps bees." } });
+    const scoutModel = answering();
+    const middleware = [memoryMiddleware(memory, { agent: "scout" })];
+    const scout = createAgent({ model: scoutModel, tools: [], middleware });
+    const ask = tool(
+      async ({ task }: { task: string }) => {
+        const { messages } = await scout.invoke({ messages: [new HumanMessage(task)] });
+        return messages.at(-1)?.text ?? "";
+      },
+      { name: "ask", description: "Asks.", schema: z.object({ task: z.string() }) },
+    );
+    const asks = (task: string) => ({ toolCalls: [{ name: "ask", args: { task } }] });
+    const model = new ScriptedChatModel({
+      replies: [asks("Find bees."), "Here.", asks("Find hives."), "There."],
+    });
+    const graph = await agentIn("withMemory", { memory, model, tools: [ask] });
+    for (const says of ["Bees?", "Hives?"]) await say(graph, says, thread);
+    for (const [turn, { messages }] of scoutModel.calls.entries()) {
+      const at = { ...addressOf(thread), turn: turn + 1, agentId: "scout" };
+      const replayed = await memory.threads.replay(at);
+      expect(replayed).toMatchObject({ complete: true, messages: handedIn(messages) });
+    }
+    expect(text(handedIn(scoutModel.calls[1]?.messages ?? []))).toMatch(/keeps bees.*Find hives/);
   });
 
   it("belongs to the thread's owner, and takes the turn's own reader", async () => {
