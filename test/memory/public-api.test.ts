@@ -16,7 +16,10 @@ it.each([
   [
     "mnemograph/testing",
     testing,
-    ["HashingEmbeddings", "OfflineChatModel", "ScriptedChatModel", "createGate"],
+    [
+      ...["HashingEmbeddings", "MemoryExpectationError", "OfflineChatModel", "ScriptedChatModel"],
+      ...["believes", "createGate", "expectMemory", "readPrompt"],
+    ],
   ],
 ])("%s exports its public names and no others", (_, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names);
