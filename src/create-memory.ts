@@ -113,15 +113,7 @@ function assembleMemory(
 
   // Its calls.
   const memory: MemoryWithInternalApi = {
-    async setup() {
-      const applied = await migrate(db, {
-        vectors: Boolean(options.embeddings),
-        isolation: isIsolated,
-        also: setUpCheckpointer,
-      });
-      if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
-      return applied;
-    },
+    setup: () => setUpSchema(runtime, options),
     ...createTurnCalls(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -170,6 +162,21 @@ function assembleMemory(
     }),
   };
   return isIsolated ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
+}
+
+async function setUpSchema(
+  runtime: Runtime<ResolvedConfig>,
+  { embeddings, isolation }: MemoryOptions,
+): ReturnType<Memory["setup"]> {
+  const { db } = runtime;
+  const applied = await migrate(db, {
+    vectors: Boolean(embeddings),
+    isolation: isolation === "rls",
+    also: setUpCheckpointer,
+  });
+  const bulk = { ...runtime, db: db.patient };
+  if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
+  return applied;
 }
 
 const exportSchema = z.strictObject({ scope: requiredScope });

@@ -52,7 +52,7 @@ export async function searchRemembered(
   const at = clockAt(db, asOf);
   const states = validAt && believedStates;
   const isSearched = sql`${listingConditions(at, { scope, kinds, categories, states }, raw("remembered"))}
-        and ${validAt ? wasTrue(validAt) : sql`m.valid_from <= ${at.now()}`} and ${db.schema}.fits_filters_1(
+        and ${validAt ? wasTrue(validAt) : sql`true`} and ${db.schema}.fits_filters_1(
           ${filtersOf(filter)}::jsonb, m.agent_id, m.run_id, m.actor_id, m.role, m.category, m.pinned, m.importance,
           m.updated_at, m.metadata, m.trust
         )`;
@@ -70,7 +70,11 @@ export async function searchRemembered(
   const past = knownThen(asOf, missing, now);
   const memories = found.map(([memory]) => memoryOf(memory));
   const byWords = question.vector ? found.filter(([, cosine]) => cosine === null).length : 0;
-  if (isBroad) return { candidates: [], important: memories.slice(0, maxHits), past, byWords };
+  if (isBroad) {
+    const hasBegun = ({ validFrom }: MemoryItem) => validFrom <= (asOf.knownAt ?? now);
+    const important = memories.filter(hasBegun).slice(0, maxHits);
+    return { candidates: [], important, past, byWords };
+  }
   const fits = await fitsOf(db, question, memories);
   const candidates = memories.map((memory, place): MemoryCandidate => {
     const { words, hasIdentifier } = fits.get(place) ?? { words: 0, hasIdentifier: false };

@@ -4,9 +4,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { AsOf, Memory, MemoryItem, Scope } from "../../src/index.js";
 import { memoryStates } from "../../src/memories/item/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { linesOf } from "../support/export-lines.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
-import { judgingModel } from "../support/pair-judge.js";
+import { judgingModel, samePair } from "../support/pair-judge.js";
 import { code } from "../support/rejection.js";
 import {
   anyStep,
@@ -54,9 +55,10 @@ async function live(
   return oracles;
 }
 
-const modelled = (clock: () => Date) => ({
+/** Its consolidation gives this verdict on each pair. */
+const judged = (verdict: "same" | "updates", clock: () => Date) => ({
   clock,
-  model: judgingModel(({ one }, call) => ((one.length + call) % 3 === 0 ? "updates" : "same")),
+  model: judgingModel(() => verdict),
   config: { consolidation: { enabled: true } },
 });
 
@@ -69,7 +71,7 @@ describe("memories.list of a past time", () => {
   it("memories.list gives for every past time exactly what was listed then", async () => {
     const property = fc.asyncProperty(life, async (steps) => {
       const hand = handClock(startsAt);
-      const memory = db.memory(modelled(hand.clock));
+      const memory = db.memory(judged("same", hand.clock));
       const scope = { userId: randomUUID() };
       const [oracle] = await live(memory, [scope], steps.filter(isSaid), hand);
       for (const time of oracle?.times ?? []) {
@@ -89,7 +91,7 @@ describe("memories.list of a past time", () => {
   it("memories.list says how many memories of then were forgotten, and has all others", async () => {
     const property = fc.asyncProperty(life, async (steps) => {
       const hand = handClock(startsAt);
-      const memory = db.memory(modelled(hand.clock));
+      const memory = db.memory(judged("updates", hand.clock));
       const scope = { userId: randomUUID() };
       const says = steps.map((step) =>
         step.kind === "add" || step.kind === "slot" ? { ...step, kind: "say" as const } : step,
@@ -104,6 +106,30 @@ describe("memories.list of a past time", () => {
       }
     });
     await fc.assert(property, runs);
+  });
+
+  it("memories.list of then has both memories that consolidation merged since", async () => {
+    const { clock, pass } = handClock(startsAt);
+    const memory = db.memory(judged("same", clock));
+    const scope = { userId: randomUUID() };
+    const [one, other] = samePair;
+    await memory.memories.add({
+      scope,
+      memories: [
+        { ...one, tags: ["sport"] },
+        { ...other, tags: ["summer"], pinned: true },
+      ],
+    });
+    const [before, apart] = [await listAll(memory, scope), clock()];
+    pass(1_000);
+    const { pairs } = await consolidateNow(memory, { scope });
+    expect(pairs).toMatchObject([{ action: "merge" }]);
+    const [after, merged] = [await listAll(memory, scope), clock()];
+    pass(1_000);
+    for (const { id } of after)
+      await memory.memories.update({ scope, id, tags: [] }).catch(() => 0);
+    expect((await listThen(memory, scope, { knownAt: apart })).memories).toEqual(before);
+    expect((await listThen(memory, scope, { knownAt: merged })).memories).toEqual(after);
   });
 
   it("memories.list of then says so when the audit trail of then was purged", async () => {

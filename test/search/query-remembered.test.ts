@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { MemoryHit, MemoryQuery } from "../../src/index.js";
@@ -66,6 +67,23 @@ describe("memory.query of a past time", () => {
     expect(none).toMatchObject({ hits: [], complete: true });
     const asked = memory.query({ scope, query: "chess", asOf: "2031-01-01" });
     await expect(asked).rejects.toThrow("which is in the future");
+  });
+
+  it("memory.query and memories.list of today read no audit trail, in one statement each", async () => {
+    const { memory, scope, before } = await changedMemory();
+    const sent: string[] = [];
+    const note = (text: unknown) => sent.push(String(text));
+    subscribe("mnemograph:statement", note);
+    try {
+      await memory.query({ scope, query: "chess" });
+      await memory.memories.list({ scope });
+      expect(sent.filter((text) => /\bfrom\b/.test(text))).toHaveLength(2);
+      expect(sent.filter((text) => /\.history\b|remembered/.test(text))).toEqual([]);
+      await memory.memories.list({ scope, asOf: before });
+      expect(sent.filter((text) => /\.history\b/.test(text))).toHaveLength(1);
+    } finally {
+      unsubscribe("mnemograph:statement", note);
+    }
   });
 
   it("memory.query of this moment gives words the same weight as the index", async () => {

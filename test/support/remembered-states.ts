@@ -8,6 +8,7 @@ import {
   type Scope,
 } from "../../src/index.js";
 import { memoryStates } from "../../src/memories/item/memory.js";
+import { samePair } from "./pair-judge.js";
 
 const dayMs = 86_400_000;
 
@@ -68,9 +69,10 @@ export const isTrueAt = (time: Date) => (memory: MemoryItem) =>
 const kinds = [
   ...(["add", "add", "slot", "slot", "slot", "expiring", "edit", "edit", "tag", "remove"] as const),
   ...(["restore", "revert", "instruct", "approve", "ask", "decide", "upkeep"] as const),
-  ...(["consolidate", "say", "unsay"] as const),
+  ...(["consolidate", "consolidate", "say", "unsay"] as const),
 ];
-const statements = ["Likes green tea.", "Plays the piano.", "Reads novels.", "Has a grey cat."];
+/** Consolidation compares the last two. */
+const statements = ["Likes green tea.", "Plays the piano.", ...samePair.map(({ text }) => text)];
 const places = ["Porto", "Lisbon", "Berlin"];
 
 /** A step of a random life; the numbers choose a memory, a text or a day. */

@@ -62,7 +62,8 @@ describe("an outage of an hour", () => {
     });
     let now = Date.now();
     const logger = recordingLogger();
-    const jobs = { concurrency: 1 };
+    // No sweep begins a job between two lines of this test.
+    const jobs = { concurrency: 1, sweepIntervalMs: 3_600_000 };
     const memory = db.memory({
       model,
       logger,
@@ -81,6 +82,7 @@ describe("an outage of an hour", () => {
     }
     expect(exchanges.length).toBeLessThanOrEqual(2 * 8);
     expect(await memory.jobs.list({ tenantId, kind: "facts" })).toHaveLength(count);
+    await memory.idle();
     isDown = false;
     now += 3_600_000;
     await memory.upkeep({ kinds: ["facts"] });

@@ -146,6 +146,17 @@ export const memoryOperations = {
       return context.memory.memories.update(change as typeof change & MemoryPatch);
     },
   }),
+  confirmMemory: operation("post", "/memories/:id/confirm", "scope", {
+    does: "End the doubt about a memory: it holds",
+    versioned: true,
+    input: z.strictObject({ ...idField, ...reasonField }),
+    answer: memoryItem,
+    call: async (context, input) =>
+      context.memory.memories.confirm({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
+  }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
     does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
@@ -164,17 +175,6 @@ export const memoryOperations = {
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.restore({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
-  }),
-  confirmMemory: operation("post", "/memories/:id/confirm", "scope", {
-    does: "End the doubt about a memory: it holds",
-    versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField }),
-    answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.confirm({
         ...input,
         ...(await checkedAccess(context, input.id, false)),
       }),
