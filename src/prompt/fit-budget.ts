@@ -198,12 +198,8 @@ function fittingMemories(
     const ofThis = kept.filter((line) => line.part === part);
     return [part, ofThis.map(({ found }) => found)] as const;
   });
-  return {
-    ...memories,
-    ...Object.fromEntries(lists),
-    omitted: omitted(),
-    ...(cutTo && { cut: cutTo }),
-  };
+  const cut = cutTo && { cut: cutTo };
+  return { ...memories, ...Object.fromEntries(lists), omitted: omitted(), ...cut };
 }
 
 /** The longest beginning of a line's text that `fits`; null for one that says nothing. */

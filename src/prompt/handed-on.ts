@@ -1,7 +1,8 @@
 import type { AIMessage, BaseMessage, MessageContent, ToolMessage } from "@langchain/core/messages";
 import { opensTurn } from "../messages/inserted-message.js";
 import { redactedCheck } from "../transcript/message-words.js";
-import type { HandedOn } from "../transcript/shown-turns.js";
+import { withStorableId } from "../transcript/record.js";
+import { type HandedOn, mostTalk } from "../transcript/shown-turns.js";
 import type { Recalled } from "./recalled.js";
 
 /** A message of a prompt, as chat models take it. */
@@ -67,6 +68,7 @@ export function noteHanded({ epoch, recent, shortened }: Recalled, printing: Pri
   const { handed } = epoch;
   if (!handed || handed.noted) return;
   const talk = printing.talk.slice(0, printing.talk.findLastIndex(opensTurn) + 1);
+  if (talk.length > mostTalk) return;
   const ids = new Set(shortened.length === 0 ? [] : recent.map(({ id }) => id));
   const cut = talk.flatMap(({ id }, place) => (ids.has(id) ? place : []));
   handed.noted = {
@@ -90,8 +92,10 @@ function talkPlaces(
   for (const message of talk) {
     const { id = "" } = message;
     const seq = seqs.get(id);
+    // As it will be recorded: clients choose the ids in a graph's state.
+    const recordedId = withStorableId(message).id ?? null;
     const last = places.at(-1);
-    if (seq === undefined) places.push(id === "" ? null : id);
+    if (seq === undefined) places.push(id === "" ? null : recordedId);
     else if (Array.isArray(last) && last[1] === seq - 1 && (last.length === 3) === isSaid(message))
       last[1] = seq;
     else places.push(isSaid(message) ? [seq, seq, "held"] : [seq, seq]);

@@ -101,6 +101,9 @@ const talkPlace = z.union([
   z.tuple([smallCount, smallCount, z.literal("held")]),
 ]);
 
+/** Messages of a conversation that a turn's note of its prompt has at most. */
+export const mostTalk = 10_000;
+
 export const handedSchema = z.strictObject({
   /** Where memory went. */
   injectAs: z.enum(["message", "system", "text"]),
@@ -111,9 +114,12 @@ export const handedSchema = z.strictObject({
    * The messages shown verbatim: first and last seq of each run, "held" if the caller's own were
    * shown instead of the transcript's.
    */
-  talk: z.array(talkPlace).max(10_000),
+  talk: z.array(talkPlace).max(mostTalk),
   /** Two hexadecimal digits for each of them. @default redaction forbids checksums */
-  checks: z.string().max(20_000).optional(),
+  checks: z
+    .string()
+    .max(2 * mostTalk)
+    .optional(),
   /** Of the texts of memory, 15 bits: whether a replay prints the same. */
   check: smallCount,
   /** Messages whose new words the transcript lacked. */

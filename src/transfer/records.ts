@@ -1,16 +1,10 @@
-import sql, { empty, raw, type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { nonBlank } from "../input/parse-input.js";
 import { changeEvents, historyEvents } from "../memories/audit/memory-change.js";
 import { importedSnapshot } from "../memories/audit/snapshot.js";
 import { consentColumns } from "../memories/consent/consent-statements.js";
-import {
-  addedSources,
-  countAdded,
-  sourceOf,
-  termRows,
-  wordRows,
-} from "../memories/item/index-rows.js";
+import { addedSources, countAdded, termRows, wordRows } from "../memories/item/index-rows.js";
 import { memoryHash } from "../memories/item/memory.js";
 import {
   memoryColumns,
@@ -20,7 +14,6 @@ import {
 } from "../memories/item/memory-fields.js";
 import { decodeMessage } from "../messages/message-codec.js";
 import {
-  type Column,
   checks,
   column,
   orNull,
@@ -32,76 +25,24 @@ import {
 import type { Connection } from "../postgres/connection.js";
 import { lexemes, lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
-import { idDigest, isSourceThread, ownerIs, threadIs } from "../scope/scope-predicates.js";
+import { idDigest, isSourceThread, ownerIs } from "../scope/scope-predicates.js";
 import { itemTerms } from "../store/indexed-texts.rule.js";
 import { pathOf } from "../store/store-operation.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { toNewMessage } from "../transcript/record.js";
-import {
-  exportedNewsSchema,
-  exportedToldSchema,
-  handedSchema,
-  scorePartsSchema,
-  shownParts,
-} from "../transcript/shown-turns.js";
 import { derived, type ImportTarget, type RecordType } from "./record-type.js";
+import { shownRecord } from "./shown-record.js";
+import {
+  appId,
+  joinThread,
+  nullBefore,
+  sourceFieldOf,
+  summaryName,
+  summaryNamed,
+  threadId,
+} from "./thread-fields.js";
 
-const count = z.int().min(0);
-
-/** A line's app; null without one. */
-const appId = derived(
-  orNull(column.text("app_id", nonBlank)),
-  sql`nullif(x.app_id, '')`,
-  () => sql`i."appId"`,
-);
-/** A line's thread `t`; null, which no row accepts, if it is not the owner's. */
-const threadId = derived(column.text("thread_ref", nonBlank), sql`t.thread_id`, () => sql`t.id`);
-const joinThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
-  sql`left join ${schema}.thread t on ${threadIs(tenantId, sql`i."threadId"`)} and t.owner_ref = ${ownerRef}`;
 const everyId = ["owner_ref", "tenant_id", "user_id"] as const;
-const summaryName = {
-  startSeq: column.integer("start_seq"),
-  endSeq: column.integer("end_seq"),
-  createdAt: column.time("created_at"),
-};
-/** The id of the summary of thread `t` that a line names. */
-const summaryNamed =
-  (name: Sql) =>
-  ({ schema }: Connection): Sql =>
-    sql`(
-          select b.id from ${schema}.summary b
-          where b.thread_ref = t.id and b.start_seq = (${name} ->> 'startSeq')::int
-            and b.end_seq = (${name} ->> 'endSeq')::int and b.created_at = (${name} ->> 'createdAt')::timestamptz
-          order by b.id desc limit 1
-        )`;
-/** `value` with other names of the threads of its unread messages: `name`, where `condition`. */
-const withThreads = ({ schema }: Connection, value: Sql, name: Sql, condition: Sql): Sql => sql`
-  case when ${value} ? 'unread' then jsonb_set(${value}, '{unread}', (
-    select coalesce(jsonb_agg(case when jsonb_typeof(u.value) = 'array' then p.place else u.value || jsonb_build_object('place', p.place) end order by u.at), '[]')
-    from jsonb_array_elements(${value} -> 'unread') with ordinality u (value, at)
-    cross join lateral (select case when jsonb_typeof(u.value) = 'array' then u.value else u.value -> 'place' end as old) w
-    join ${schema}.thread o on ${condition}
-    cross join lateral (select jsonb_build_array(${name}, w.old -> 1) as place) p
-  )) else ${value} end`;
-/** A column of `shown` with unread messages, whose threads an export names by their ids. */
-const withUnread = (name: "news" | "told", json: z.ZodType) =>
-  derived(orNull(column.json(name, json)), raw(`n.${name}`), (db, { ownerRef, tenantId }) =>
-    withThreads(
-      db,
-      sql`i.${raw(name)}`,
-      sql`o.id`,
-      sql`${idDigest(sql`o.thread_id`)} = ${idDigest(sql`(w.old ->> 0)`)} and o.thread_id = w.old ->> 0
-        and o.tenant_id = ${tenantId} and o.owner_ref = ${ownerRef}`,
-    ),
-  );
-/** Source fields of a memory, as `sourceOf` permits. */
-const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
-  derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
-    memoryColumns[field] as never,
-    out,
-    (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
-  );
-
 /** A memory as an entry of its audit trail has it: without what is null. */
 const snapshotLine = z.strictObject(
   Object.fromEntries(
@@ -214,10 +155,7 @@ export const records = {
       agentId: orNull(column.text("agent_id")),
       runId: orNull(column.text("run_id")),
       // Exports of before have neither.
-      editedAtSeq: {
-        ...column.integer("edited_at_seq"),
-        json: count.nullable().default(null),
-      } as Column<number | null>,
+      editedAtSeq: nullBefore(column.integer("edited_at_seq")),
       altered: column.boolean("altered", z.boolean().default(false)),
     },
     rows: ({ schema }, { thread = null }) => sql`${schema}.message x
@@ -244,47 +182,7 @@ export const records = {
       following: messageIndex,
     },
   },
-  /** What turns were shown, after all threads: unread messages are of others. */
-  shown: {
-    table: "shown",
-    fields: {
-      threadId,
-      seq: column.integer("seq"),
-      turn: column.integer("turn"),
-      revision: column.bigint("revision"),
-      memoryIds: column.uuids("memory_ids"),
-      parts: column.texts("parts", z.array(z.enum(shownParts))),
-      checks: orNull(column.smallints("checks")),
-      scores: orNull(column.reals("scores")),
-      scoreParts: orNull(column.json("score_parts", z.array(scorePartsSchema.nullable()))),
-      summary: derived(
-        orNull(column.json("summary_id", z.strictObject(checks(summaryName)))),
-        sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
-        summaryNamed(sql`i.summary`),
-      ),
-      omitted: column.integer("omitted"),
-      firstSeq: orNull(column.integer("first_seq")),
-      reader: orNull(column.integer("reader", z.int())),
-      news: withUnread("news", exportedNewsSchema),
-      told: withUnread("told", exportedToldSchema),
-      handed: orNull(column.json("handed", handedSchema)),
-      recallMs: orNull(column.real("recall_ms")),
-      createdAt: column.time("created_at"),
-    },
-    words: ["told"],
-    rows: (
-      db,
-      { scope },
-    ) => sql`${db.schema}.shown x join ${db.schema}.thread t on t.id = x.thread_ref
-      left join lateral (select * from ${db.schema}.summary where id = x.summary_id limit 1) b on true
-      cross join lateral (
-        select ${withThreads(db, sql`x.news`, sql`o.thread_id`, sql`o.id = (w.old ->> 0)::bigint`)} as news,
-          ${withThreads(db, sql`x.told`, sql`o.thread_id`, sql`o.id = (w.old ->> 0)::bigint`)} as told
-      ) n
-      where x.thread_ref in (${threadsOf(db, scope)})`,
-    key: ["x.thread_ref", "x.seq"],
-    insert: { joined: joinThread },
-  },
+  shown: shownRecord,
   /** Progress of background work on a thread, and whether more is due. */
   work: {
     table: "work",

@@ -16,7 +16,10 @@ it.each([
   [
     "mnemograph/testing",
     testing,
-    ["HashingEmbeddings", "OfflineChatModel", "ScriptedChatModel", "createGate"],
+    [
+      ...["HashingEmbeddings", "MemoryExpectationError", "OfflineChatModel", "ScriptedChatModel"],
+      ...["believes", "createGate", "expectMemory", "readPrompt"],
+    ],
   ],
 ])("%s exports its public names and no others", (_, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names);
@@ -24,6 +27,6 @@ it.each([
 
 it("mnemograph/contract has what the other packages need of the library, and no more", () => {
   expect(Object.keys(contract).sort().join(" ")).toMatchInlineSnapshot(
-    `"MemoryError abortSignal acrossTenants agentFields answerForms askOf attachmentOf blockParts callback categoryOfKind changeFields commandAt consentStatuses continueOnError countLacking createMemory defaultDataDir defaultLogger draftFields erasureKinds erasureReceipt errorKind eventFields eventOps eventParts eventSteps findIsolation identityKeys inTime installedVersion isApproved itemColumns jobStates keepsVectors lacksPgvector localEmbeddings memoryBlock memoryColumns memoryFilterSchema memoryKinds memorySorts memoryStates messageOf messageText migrate migrateCommandLine migrationStatus minTrustField noCost openDatabase parseAppScope parseInput parseJson parseScope plainMessages propertyOf readableCategories receiptProblems reportSearch requireCategory requiredScope requiredThread resolveConfig revisionNumber scopeField scoreSignals setUpCheckpointer setsWords shippedSchema shownBy shownLine shownParts splitLines spokenText statusOf storableText suggestion threadStates timeZoneField toMemoryError turnMessages turnOptionsSchema vectorRows withAdvice withDeadline withMessages withReferences workKinds"`,
+    `"MemoryError abortSignal acrossTenants agentFields answerForms askOf attachmentOf blockParts callback categoryOfKind changeFields commandAt consentStatuses continueOnError countLacking createMemory defaultDataDir defaultLogger draftFields erasureKinds erasureReceipt errorKind eventFields eventOps eventParts eventSteps explainIssue findIsolation identityKeys inTime installedVersion isApproved isIdle isWaiting itemColumns jobStates keepsVectors lacksPgvector localEmbeddings memoryBlock memoryColumns memoryFilterSchema memoryKinds memorySorts memoryStates messageOf messageText migrate migrateCommandLine migrationStatus minTrustField noCost openDatabase parseAppScope parseInput parseJson parseScope plainMessages propertyOf readableCategories receiptProblems reportSearch requireCategory requiredScope requiredThread resolveConfig revisionNumber runStatuses scopeField scoreSignals setUpCheckpointer setsWords shippedSchema shownBy shownLine shownParts splitLines spokenText statusOf storableText suggestion threadStates timeZoneField toMemoryError turnMessages turnOptionsSchema vectorRows withAdvice withDeadline withMessages withReferences workKinds"`,
   );
 });

@@ -1,0 +1,60 @@
+import sql, { type Sql } from "sql-template-tag";
+import { nonBlank } from "../input/parse-input.js";
+import { sourceOf } from "../memories/item/index-rows.js";
+import { memoryColumns } from "../memories/item/memory-fields.js";
+import { type Column, column, orNull } from "../postgres/columns.js";
+import type { Connection } from "../postgres/connection.js";
+import { threadIs } from "../scope/scope-predicates.js";
+import { derived, type ImportTarget } from "./record-type.js";
+
+/** A line's app; null without one. */
+export const appId = derived(
+  orNull(column.text("app_id", nonBlank)),
+  sql`nullif(x.app_id, '')`,
+  () => sql`i."appId"`,
+);
+/** A field that earlier exports lack. */
+export const nullBefore = <Value>(of: Column<Value>): Column<Value | null> => ({
+  ...of,
+  json: of.json.nullable().default(null),
+});
+
+/** A line's thread `t`; null, which no row accepts, if it is not the owner's. */
+export const threadId = derived(
+  column.text("thread_ref", nonBlank),
+  sql`t.thread_id`,
+  () => sql`t.id`,
+);
+
+/** Joins it to a line `i`. */
+export const joinThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
+  sql`left join ${schema}.thread t on ${threadIs(tenantId, sql`i."threadId"`)} and t.owner_ref = ${ownerRef}`;
+
+/** What identifies a summary in its thread. */
+export const summaryName = {
+  startSeq: column.integer("start_seq"),
+  endSeq: column.integer("end_seq"),
+  createdAt: column.time("created_at"),
+};
+
+/** The id of the summary of thread `t` that a line names. */
+export const summaryNamed =
+  (name: Sql) =>
+  ({ schema }: Connection): Sql =>
+    sql`(
+          select b.id from ${schema}.summary b
+          where b.thread_ref = t.id and b.start_seq = (${name} ->> 'startSeq')::int
+            and b.end_seq = (${name} ->> 'endSeq')::int and b.created_at = (${name} ->> 'createdAt')::timestamptz
+          order by b.id desc limit 1
+        )`;
+
+/** Source fields of a memory, as `sourceOf` permits. */
+export const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(
+  field: Of,
+  out: Sql,
+) =>
+  derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
+    memoryColumns[field] as never,
+    out,
+    (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
+  );
