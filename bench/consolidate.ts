@@ -14,7 +14,7 @@ const embeddings = process.argv[3] === "words" ? {} : { embeddings: new HashingE
 const right = 0.9;
 
 /** Most that may be left of the doubles. */
-const mostLeft = 0.15;
+const maxLeft = 0.15;
 
 const database = await openBenchDatabase();
 try {
@@ -23,7 +23,7 @@ try {
   printLoad();
   printResult(result);
   const { duplicatesBefore, duplicatesAfter, wrongMerges, secondRunCalls } = result;
-  if (duplicatesAfter > mostLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0)
+  if (duplicatesAfter > maxLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0)
     process.exitCode = 1;
 } finally {
   await database.close();

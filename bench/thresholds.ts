@@ -6,7 +6,7 @@ import { type LocalModel, localModels } from "../src/local-embeddings/local-mode
 import { type Measure, similarity } from "../src/memories/write/prepare-drafts.js";
 import { measureSpace } from "../src/models/embedder.js";
 import {
-  leastSimilarity,
+  minSimilarity,
   type UnrelatedSimilarity,
 } from "../src/models/unrelated-similarity.rule.js";
 import { localModelDir, usePackages } from "../test/support/local-model.js";
@@ -83,7 +83,7 @@ async function printModel(name: string, model: LocalModel, folder: string): Prom
   const vectors = new Map(
     [...questions, ...stated].map((text, at) => [text, embedded[at] ?? []] as const),
   );
-  const least = (level: "asked" | "linked" | "episode") => leastSimilarity({ unrelated }, level);
+  const least = (level: "asked" | "linked" | "episode") => minSimilarity({ unrelated }, level);
   printPassed(
     `${name}: unrelated texts ${unrelated.mean.toFixed(3)} ± ${unrelated.spread.toFixed(3)}`,
     {
@@ -117,7 +117,7 @@ async function printWords(): Promise<void> {
   const counts = new Map(rows.map(({ text, words }) => [text, new Map(Object.entries(words))]));
   printPassed(
     "Words",
-    { "three in five": 0.6, "asked, linked": leastSimilarity(null, "asked") },
+    { "three in five": 0.6, "asked, linked": minSimilarity(null, "asked") },
     counts,
     statementPairs,
   );

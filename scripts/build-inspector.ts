@@ -13,7 +13,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 /** Longest that the page may be on its way, compressed. */
-const mostBytes = 200_000;
+const maxBytes = 200_000;
 
 const root = fileURLToPath(new URL("../packages/server", import.meta.url));
 
@@ -66,6 +66,6 @@ export function newestSource(folder = inspectorSources): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bytes = await buildInspector(join(root, "dist/inspector"));
   console.log(`The inspector's page takes ${bytes} bytes compressed.`);
-  if (bytes > mostBytes)
-    throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
+  if (bytes > maxBytes)
+    throw new Error(`The inspector's page takes more than ${maxBytes} bytes compressed.`);
 }

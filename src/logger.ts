@@ -145,9 +145,9 @@ function throwPlace(error: unknown): string {
   return place === undefined ? "" : ` at ${place}`;
 }
 
-function logLine(text: string, mostCharacters: number): string {
+function logLine(text: string, maxCharacters: number): string {
   // Cut before the search: a message may have any length.
-  const line = text.slice(0, mostCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
-  const whole = line.length <= mostCharacters && text.length <= mostCharacters * 2;
-  return wellFormed(whole ? line : `${line.slice(0, mostCharacters - 1)}…`);
+  const line = text.slice(0, maxCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+  const whole = line.length <= maxCharacters && text.length <= maxCharacters * 2;
+  return wellFormed(whole ? line : `${line.slice(0, maxCharacters - 1)}…`);
 }

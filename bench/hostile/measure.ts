@@ -17,7 +17,7 @@ export interface Measured {
 /** The same of a call, with 100 kB and 1 MB. */
 export interface MeasuredCall extends Measured {
   /** With 4 MB. */
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 const callCharacters = { short: 100_000, long: 1_000_000, longest: 4_000_000 };
@@ -114,7 +114,7 @@ export async function measureCall(
       } catch (error) {
         problem = String(error).slice(0, 100);
       }
-      least = Math.min(least, await watch.longestMs());
+      least = Math.min(least, await watch.maxMs());
     }
     return least;
   };
@@ -122,7 +122,7 @@ export async function measureCall(
   const shortMs = await time(callCharacters.short, 2);
   const longMs = await time(callCharacters.long, 3);
   const problemBefore = problem;
-  const longestMs = await time(callCharacters.longest, 1);
+  const maxMs = await time(callCharacters.longest, 1);
   // So long a text may be refused, or take longer than a statement may.
   problem = problemBefore;
   return {
@@ -130,7 +130,7 @@ export async function measureCall(
     input: input.name,
     shortMs,
     longMs,
-    longestMs,
+    maxMs,
     growth: growthOf(shortMs, longMs, callFloorMs),
     ...(problem !== undefined && { problem }),
   };
@@ -164,7 +164,7 @@ export function watchBlocks() {
   };
   setImmediate(tick);
   return {
-    async longestMs() {
+    async maxMs() {
       await new Promise(setImmediate);
       on = false;
       return longest;
@@ -172,6 +172,6 @@ export function watchBlocks() {
   };
 }
 
-function growthOf(shortMs: number, longMs: number, leastMs: number): number {
-  return Math.max(longMs, leastMs) / Math.max(shortMs, leastMs);
+function growthOf(shortMs: number, longMs: number, minMs: number): number {
+  return Math.max(longMs, minMs) / Math.max(shortMs, minMs);
 }

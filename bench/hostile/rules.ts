@@ -79,7 +79,7 @@ export const hostileRules: readonly HostileRule[] = [
   },
   {
     name: "withinBounds",
-    run: (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 4 }).items,
+    run: (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, maxPieces: 4 }).items,
     isResult: isList,
   },
   { name: "searchText", run: (text) => searchText(text), isResult: isText },

@@ -18,7 +18,7 @@ export interface Scan extends Omit<SentStatement, "page"> {
 }
 
 /** Tables with fewer rows may be read from end to end. */
-const mostScannedRows = 1_000;
+const maxScannedRows = 1_000;
 
 const routes = new AsyncLocalStorage<string>();
 
@@ -82,7 +82,7 @@ export async function findScans(
     const scanned = plans.flatMap(({ rows }) => scannedTables(rows[0]["QUERY PLAN"][0].Plan));
     for (const table of new Set(scanned)) {
       const rows = sizes.get(table) ?? 0;
-      if (rows <= mostScannedRows) continue;
+      if (rows <= maxScannedRows) continue;
       const key = JSON.stringify([route, table, text]);
       const scan = scans.get(key) ?? { pages: [], route, text, values, table, rows };
       if (!scan.pages.includes(page)) scan.pages.push(page);

@@ -65,12 +65,12 @@ const observationOf = (belief: Belief, text: string): Observation => ({
   evidence: [belief._id, ...(belief.participants ?? [])],
 });
 
-const mostPlainCharacters = 400;
+const maxPlainCharacters = 400;
 
 function plainly(belief: Belief): Observation {
   const { canonical_name: name, aliases, content, why_it_matters: why } = belief;
   const text = [name, ...aliases, content, why].join(" ");
-  return observationOf(belief, text.slice(0, mostPlainCharacters));
+  return observationOf(belief, text.slice(0, maxPlainCharacters));
 }
 
 /** Open questions are another list of the benchmark. */

@@ -69,7 +69,7 @@ async function progress({ memory, scope, threadId }: Conversation): Promise<Prog
 }
 
 /** Memories named in one line; all of them are in /memories. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 async function newsBetween(
   { memory, scope, threadId }: Conversation,
@@ -80,7 +80,7 @@ async function newsBetween(
   if (to.revision > from.revision) {
     const { changes } = await memory.changes.list({ scope, since: from.revision });
     const lines = changes
-      .slice(0, mostNamed)
+      .slice(0, maxNamed)
       .map(({ line }) => line.replace(/\.?(?: \(imp=\d\))?$/, ""));
     const more = to.revision - from.revision - lines.length;
     news.push(`memory: ${lines.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);

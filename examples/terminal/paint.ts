@@ -33,7 +33,7 @@ export function paintFor(surface: Surface): Paint {
 /** Columns of a window that is not known: a pipe or a file. */
 const usualWidth = 80;
 /** Longer lines are hard to read, however wide the window is. */
-const mostWidth = 110;
+const maxWidth = 110;
 
 /**
  * Columns to write in. The last one stays free: some terminals begin a new line when it is written.
@@ -42,5 +42,5 @@ const mostWidth = 110;
  */
 export function usableWidth(columns: number | undefined): number {
   if (columns === undefined || !(columns > 0)) return usualWidth;
-  return Math.max(20, Math.min(mostWidth, columns - 1));
+  return Math.max(20, Math.min(maxWidth, columns - 1));
 }

@@ -36,7 +36,7 @@ import { type Observe, reportWork } from "./observe.js";
 export type Maintenance = ReturnType<typeof createMaintenance>;
 
 /** Most delayed threads that a process remembers; sweeps find the others. */
-const mostDelayed = 10_000;
+const maxDelayed = 10_000;
 
 const purgeEveryMs = 3_600_000;
 
@@ -118,7 +118,7 @@ export function createMaintenance(
   };
   const delay = async (ref: number, delayMs: number) => {
     if (jobs === "inline") return hasten(sql`select ${ref}::bigint`);
-    if (delayed.size === mostDelayed) delayed.clear();
+    if (delayed.size === maxDelayed) delayed.clear();
     delayed.set(ref, keepTenancy());
     // One timer for all delayed threads; sweeps find those due after it.
     if (performance.now() < wakesAt) return;

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { errorLine } from "../logger.js";
 import { addLevels, type Levels } from "../observability/telemetry/meter.js";
 import { energyLevel } from "../observability/usage/energy.js";
-import { mostSpent } from "../observability/usage/usage-statements.js";
+import { maxSpent } from "../observability/usage/usage-statements.js";
 import type { ResolvedConfig } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { acrossTenants } from "../postgres/isolation.js";
@@ -45,7 +45,7 @@ function findLevels(db: Connection) {
       where k.given_up_at is null and k.kind = any (${workKinds}::text[]) and ${dueAt} <= ${db.now()}
     ) w
     cross join (select count(*)::int as given_up from ${db.schema}.work where given_up_at is not null) g
-    cross join (${mostSpent(db)}) u (spent)`,
+    cross join (${maxSpent(db)}) u (spent)`,
     { timeoutMs },
   );
 }

@@ -4,13 +4,13 @@ import { otherTokens } from "./attachments.js";
 import { textOfParts, withFields } from "./message-text.js";
 
 /**
- * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the
+ * Replaces older tool results by a line each once all together exceed `maxTokens`: all but the
  * newest half of that at a time, so that prompts keep their prefix. The last calls' results stay
  * whole. Depends on earlier messages only, so what was replaced stays replaced.
  */
 export function withoutOldResults(
   messages: readonly BaseMessage[],
-  mostTokens: number,
+  maxTokens: number,
 ): BaseMessage[] {
   const shown = [...messages];
   const results = messages.flatMap((message, place) =>
@@ -21,8 +21,8 @@ export function withoutOldResults(
     wholeTokens += tokens;
     if (isResult(messages[place + 1])) continue;
     // The model was called here.
-    const mostWhole = wholeTokens > mostTokens ? mostTokens / 2 : mostTokens;
-    while (wholeTokens > mostWhole && replaced < lastCalls)
+    const maxWhole = wholeTokens > maxTokens ? maxTokens / 2 : maxTokens;
+    while (wholeTokens > maxWhole && replaced < lastCalls)
       wholeTokens -= results[replaced++]?.tokens ?? 0;
     lastCalls = index + 1;
   }

@@ -75,7 +75,7 @@ function levelIn({ mean, spread }: UnrelatedSimilarity, level: keyof typeof leve
 }
 
 /** The least similarity of `level` in a space; null compares words. */
-export function leastSimilarity(
+export function minSimilarity(
   space: { readonly unrelated: UnrelatedSimilarity | null } | null,
   level: Exclude<keyof typeof levels, "found">,
 ): number {

@@ -1,6 +1,6 @@
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
-import { clipped, mostThatFit } from "../text/storable-text.js";
+import { clipped, largestThatFits } from "../text/storable-text.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
 import {
   blockTokens,
@@ -210,7 +210,7 @@ function cutThatFits(line: Line, timeZone: string, fits: (shown: Line) => boolea
   };
   const longest = line.memory.text.length - 1;
   if (longest < minCutCharacters) return null;
-  const characters = mostThatFit(minCutCharacters, longest, (some) => fits(cut(some)));
+  const characters = largestThatFits(minCutCharacters, longest, (some) => fits(cut(some)));
   return characters === null ? null : { line: cut(characters), characters };
 }
 

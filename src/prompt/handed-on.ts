@@ -2,7 +2,7 @@ import type { AIMessage, BaseMessage, MessageContent, ToolMessage } from "@langc
 import { opensTurn } from "../messages/inserted-message.js";
 import { redactedCheck } from "../transcript/message-words.js";
 import { withStorableId } from "../transcript/record.js";
-import { type HandedOn, mostTalk } from "../transcript/shown-turns.js";
+import { type HandedOn, maxTalk } from "../transcript/shown-turns.js";
 import type { Recalled } from "./recalled.js";
 
 /** A message of a prompt, as chat models take it. */
@@ -68,7 +68,7 @@ export function noteHanded({ epoch, recent, shortened }: Recalled, printing: Pri
   const { handed } = epoch;
   if (!handed || handed.noted) return;
   const talk = printing.talk.slice(0, printing.talk.findLastIndex(opensTurn) + 1);
-  if (talk.length > mostTalk) return;
+  if (talk.length > maxTalk) return;
   const ids = new Set(shortened.length === 0 ? [] : recent.map(({ id }) => id));
   const cut = talk.flatMap(({ id }, place) => (ids.has(id) ? place : []));
   handed.noted = {

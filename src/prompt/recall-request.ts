@@ -51,7 +51,7 @@ const inputSchema = z.strictObject({
 
 export interface RecallInput extends z.input<typeof inputSchema> {}
 
-const mostCharacters = 10_000;
+const maxCharacters = 10_000;
 /** A short profile line: "- tea: green". */
 const minSlotTokens = 5;
 /**
@@ -89,7 +89,7 @@ export async function readRequest(
   const { scope, threadId, mode = "active", minTrust, state = [] } = given;
   const { policy, retrieval } = config;
   const isPassive = mode === "passive";
-  const query = isPassive ? "" : headOf(given.query ?? "", mostCharacters);
+  const query = isPassive ? "" : headOf(given.query ?? "", maxCharacters);
   const categories = isPassive ? [] : [...readableCategories(policy, given.agent ?? null)];
   const filter = withTrust(noFilter, minTrust);
   const question: EmbeddedQuestion = {

@@ -165,10 +165,10 @@ function mustFold(found: RecallResult, { epoch, changes, memories }: Recalled): 
   }
 
   if (epoch.added.omitted === 0) return false;
-  const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
+  const minShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
   for (const { id } of epoch.added.profile) shownIds.add(id);
   return found.profile
-    .slice(0, leastShown + 1)
+    .slice(0, minShown + 1)
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);
 }
 

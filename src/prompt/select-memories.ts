@@ -1,6 +1,6 @@
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
-import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
+import { minSimilarity } from "../models/unrelated-similarity.rule.js";
 import {
   type MemoryCandidate,
   type RankedHit,
@@ -151,7 +151,7 @@ function fittingHits(
   const { threshold, maxEpisodeDistance } = config.retrieval;
   const leastEpisode =
     maxEpisodeDistance === undefined
-      ? leastSimilarity(asked.vector?.space ?? null, "episode")
+      ? minSimilarity(asked.vector?.space ?? null, "episode")
       : 1 - maxEpisodeDistance;
   const near: MemoryCandidate[] = [];
   const others: MemoryCandidate[] = [];

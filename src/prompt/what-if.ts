@@ -129,8 +129,8 @@ export function withTexts(recalled: Recalled, texts: readonly string[]): Recalle
   return { ...recalled, memories: { ...memories, relevant: [...memories.relevant, ...added] } };
 }
 
-const mostTextCharacters = 2_000;
-const oneLine = (text: string) => containedLine(headOf(text, mostTextCharacters));
+const maxTextCharacters = 2_000;
+const oneLine = (text: string) => containedLine(headOf(text, maxTextCharacters));
 
 /** The turn of `recalled` with what a recall of now finds for its question. */
 export function withToday(recalled: Recalled, today: Recalled): Recalled {

@@ -2,7 +2,7 @@ import { doubtNote } from "../memories/item/doubt.rule.js";
 import { type MemoryItem, unverified, withCaution } from "../memories/item/memory.js";
 import { readsAsInstruction } from "../screening/reads-as-instruction.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
-import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
+import { clipped, largestThatFits, visibleText } from "../text/storable-text.js";
 import { dayIn, momentIn } from "../text/time-zone.js";
 import { nearStatements } from "./near-statements.rule.js";
 import type { MemoryHit } from "./rank-memories.rule.js";
@@ -88,7 +88,7 @@ function cutToFit<Shape extends object>(
   const longest = budgetTokens * 8;
   for (const shape of shapes) {
     const least = "id" in shape ? minCharactersWithId : 1;
-    const characters = mostThatFit(least, longest, (count) => fits(cut(shape, count)));
+    const characters = largestThatFits(least, longest, (count) => fits(cut(shape, count)));
     if (characters !== null) return cut(shape, characters);
   }
   return null;

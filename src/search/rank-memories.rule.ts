@@ -164,14 +164,14 @@ export function vectorScale({ vector }: Pick<RankedFor, "vector">) {
 export function weighMemories(candidates: readonly MemoryCandidate[], question: RankedFor) {
   const { floorFactor } = question;
   const scale = vectorScale(question);
-  const leastSimilar = scale.from + floorFactor * (scale.floor - scale.from);
+  const minSimilar = scale.from + floorFactor * (scale.floor - scale.from);
   return candidates.map((candidate) => {
     const { memory, words, hasIdentifier } = candidate;
     const isNamed = memory.actorId !== null && question.isNamed(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.cosine ?? 0;
     const exactFit = Math.max(parts.date, hasIdentifier ? 1 : 0);
-    const vectorFit = cosine >= leastSimilar ? cosine : 0;
+    const vectorFit = cosine >= minSimilar ? cosine : 0;
     const wordFit = shareOfWords(
       Math.max(words, parts.sourceMessage) * (isNamed ? 1 + weights.speaker : 1),
     );

@@ -14,7 +14,7 @@ export interface TextFit {
 
 /** Unseen texts, since rarity among three texts says next to nothing. */
 const unseenTexts = 20;
-const mostTextsOfIdentifier = 5;
+const maxTextsOfIdentifier = 5;
 const identifier = /[0-9@]|\p{L}{2}\.\p{L}{2}|\/.*\//u;
 /** A pair of characters, of scripts without spaces: every other one lies across two words. */
 const pair = /^\P{ASCII}{1,2}$/u;
@@ -47,7 +47,7 @@ export function fitOfWords(
     const isIdentifier =
       frequency > 0 &&
       !isPart.get(lexeme) &&
-      (texts.get(lexeme) ?? 0) <= mostTextsOfIdentifier &&
+      (texts.get(lexeme) ?? 0) <= maxTextsOfIdentifier &&
       lexeme.length > 2 &&
       identifier.test(lexeme);
     fits.set(place, {

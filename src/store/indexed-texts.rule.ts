@@ -6,7 +6,7 @@ import { headOf } from "../text/storable-text.js";
 const maxTexts = 200;
 
 /** Longest searchable text, as of messages. Longer ones are cut. */
-const mostSearched = 100_000;
+const maxSearched = 100_000;
 
 /** Longest text to embed: models take some 8,000 tokens, and a Chinese character is one. */
 const maxIndexedCharacters = 8_000;
@@ -34,7 +34,7 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
 export function itemTerms(item: Indexed): string | null {
   const texts = indexedTexts(item);
   // A `tsvector` has 1 MB, and words are in it as a whole and in parts.
-  return texts && searchText(headOf(texts.join("\n"), mostSearched));
+  return texts && searchText(headOf(texts.join("\n"), maxSearched));
 }
 
 export const embeddable = (text: string): string => headOf(text, maxIndexedCharacters);
@@ -70,13 +70,13 @@ function partsAt(value: Json, step: PathStep): Json[] {
 
 /** Text for search and models: objects and lists become a line for each text, with its key. */
 function readable(value: Json): string {
-  if (typeof value === "string") return headOf(value, mostSearched);
+  if (typeof value === "string") return headOf(value, maxSearched);
   let text = "";
   for (const line of indexLines(value, "")) {
-    if (text.length >= mostSearched) break;
+    if (text.length >= maxSearched) break;
     text += text === "" ? line : `\n${line}`;
   }
-  return headOf(text, mostSearched);
+  return headOf(text, maxSearched);
 }
 
 function* indexLines(value: Json, name: string): Generator<string> {

@@ -152,15 +152,15 @@ function wordsOf({ words }: MemoryExpectation): readonly string[] {
 
 const plain = (text: string): string => text.toLowerCase().replace(/\s+/gu, " ").trim();
 
-const [mostLines, mostCharacters] = [5, 200];
+const [maxLines, maxCharacters] = [5, 200];
 
 function listed(lines: readonly string[]): string {
-  const first = lines.slice(0, mostLines).map(clip).join("; ");
-  const more = lines.length - mostLines;
+  const first = lines.slice(0, maxLines).map(clip).join("; ");
+  const more = lines.length - maxLines;
   return more > 0 ? `${first}; and ${more} more` : first;
 }
 
 function clip(text: string): string {
-  const shown = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+  const shown = text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
   return JSON.stringify(shown);
 }

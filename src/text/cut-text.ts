@@ -49,15 +49,15 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-export function wholeSentences(text: string, mostCharacters: number): string | undefined {
-  const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
+export function wholeSentences(text: string, maxCharacters: number): string | undefined {
+  const [first = "", ...others] = sentencesOf(text.slice(0, maxCharacters + wordCharacters));
   let whole = first;
   for (const sentence of others) {
-    if ((whole + sentence).trimEnd().length > mostCharacters) break;
+    if ((whole + sentence).trimEnd().length > maxCharacters) break;
     whole += sentence;
   }
-  if (whole.trimEnd().length <= mostCharacters) return whole.trimEnd();
-  const head = text.slice(0, mostCharacters);
+  if (whole.trimEnd().length <= maxCharacters) return whole.trimEnd();
+  const head = text.slice(0, maxCharacters);
   const ends = Array.from(
     head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu),
     ({ index }) => index + 1,

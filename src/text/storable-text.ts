@@ -57,26 +57,24 @@ export function onOneLine(text: string): string {
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
-export const headOf = (text: string, mostCharacters: number): string =>
-  text.length <= mostCharacters
+export const headOf = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters
     ? text
-    : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
+    : text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "");
 
 /** `headOf` without a partial last word (if half remains) and without trailing white space. */
-export function headAtWord(text: string, mostCharacters: number): string {
-  if (text.length <= mostCharacters) return text;
-  const head = headOf(text, mostCharacters);
+export function headAtWord(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const head = headOf(text, maxCharacters);
   const end = /\s/.test(text[head.length] ?? "") ? head.length : head.search(/\s\S*$/);
-  return (end > mostCharacters / 2 ? head.slice(0, end) : head).trimEnd();
+  return (end > maxCharacters / 2 ? head.slice(0, end) : head).trimEnd();
 }
 
-export const tailOf = (text: string, mostCharacters: number): string =>
-  text.length <= mostCharacters
-    ? text
-    : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
+export const tailOf = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : text.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 
 /** The largest number from `least` to `longest` that `fits`; null if `least` does not. */
-export function mostThatFit(
+export function largestThatFits(
   least: number,
   longest: number,
   fits: (characters: number) => boolean,
@@ -91,5 +89,5 @@ export function mostThatFit(
   return low;
 }
 
-export const clipped = (text: string, mostCharacters: number): string =>
-  text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;
+export const clipped = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : `${headOf(text, maxCharacters - 1)}…`;

@@ -3,7 +3,7 @@ import { bytesPerToken, readTokens } from "./estimate-tokens.js";
 
 export interface PieceBounds {
   readonly inputBudgetTokens: number;
-  readonly mostPieces: number;
+  readonly maxPieces: number;
 }
 
 const markupTokens = 15;
@@ -15,7 +15,7 @@ const markupTokens = 15;
 export function textPieces<Item extends { text: string }>(
   items: readonly Item[],
   budgetTokens: number,
-  mostPieces = Number.POSITIVE_INFINITY,
+  maxPieces = Number.POSITIVE_INFINITY,
 ): Item[][] {
   const pieces: Item[][] = [];
   const textTokens = Math.max(1, budgetTokens - markupTokens);
@@ -25,7 +25,7 @@ export function textPieces<Item extends { text: string }>(
     do {
       const { end, tokens } = pieceFrom(item.text, start, textTokens);
       if (used + tokens > textTokens) {
-        if (pieces.length > mostPieces) return pieces;
+        if (pieces.length > maxPieces) return pieces;
         pieces.push([]);
         used = 0;
       }
@@ -77,17 +77,17 @@ const minTokens = 40;
  */
 export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
-  { inputBudgetTokens, mostPieces }: PieceBounds,
+  { inputBudgetTokens, maxPieces }: PieceBounds,
   beginsGroup: (item: Item) => boolean = () => false,
 ) {
-  const most = inputBudgetTokens * mostPieces;
+  const most = inputBudgetTokens * maxPieces;
   const whole = items.map((item) =>
     fitsTokens(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },
   );
-  const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
+  const taken = firstThatFit(whole, { inputBudgetTokens, maxPieces }, beginsGroup);
   const first = whole.slice(0, taken);
   const fits = (some: readonly Item[]) =>
-    textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
+    textPieces(some, inputBudgetTokens, maxPieces).length <= maxPieces;
   if (fits(first))
     return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups have gaps at their ends, so the total shrinks until they fit.
@@ -102,11 +102,11 @@ export function withinBounds<Item extends { text: string }>(
 
 function firstThatFit<Item extends { text: string }>(
   items: readonly Item[],
-  { inputBudgetTokens, mostPieces }: PieceBounds,
+  { inputBudgetTokens, maxPieces }: PieceBounds,
   beginsGroup: (item: Item) => boolean,
 ): number {
   const numbered = items.map(({ text }, index) => ({ text, index }));
-  const beyond = textPieces(numbered, inputBudgetTokens, mostPieces)[mostPieces]?.[0]?.index;
+  const beyond = textPieces(numbered, inputBudgetTokens, maxPieces)[maxPieces]?.[0]?.index;
   if (beyond === undefined) return items.length;
   const starts = [...items.keys()].filter(
     (index) => index > 0 && beginsGroup(items[index] as Item),
@@ -137,12 +137,12 @@ function fairShare(sizes: readonly number[], total: number): number {
 
 const markTokens = 20;
 
-const fitsTokens = (text: string, mostTokens: number): boolean =>
-  readTokens(text, 0, mostTokens).end === text.length;
+const fitsTokens = (text: string, maxTokens: number): boolean =>
+  readTokens(text, 0, maxTokens).end === text.length;
 
-function withoutMiddle(text: string, mostTokens: number): string {
-  if (fitsTokens(text, mostTokens)) return text;
-  const half = Math.max(1, (mostTokens - markTokens) / 2);
+function withoutMiddle(text: string, maxTokens: number): string {
+  if (fitsTokens(text, maxTokens)) return text;
+  const half = Math.max(1, (maxTokens - markTokens) / 2);
   const head = text.slice(0, pieceFrom(text, 0, half).end);
   const windowStart = Math.max(head.length, text.length - Math.ceil(half) * bytesPerToken);
   const surplus = readTokens(text, windowStart).tokens - half;

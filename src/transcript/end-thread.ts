@@ -28,7 +28,7 @@ export interface ThreadEnding extends EndedThread {
   readonly noteDue: boolean;
 }
 
-const mostReasonCharacters = 300;
+const maxReasonCharacters = 300;
 
 /** An agent's last answers take seconds. */
 const closingMs = 600_000;
@@ -61,7 +61,7 @@ export async function endThread(
     "end of a conversation",
   );
   const line = onOneLine(visibleText(await redactor.text(end.reason ?? ""))).trim();
-  const reason = line === "" ? null : clipped(line, mostReasonCharacters);
+  const reason = line === "" ? null : clipped(line, maxReasonCharacters);
   const ending = { scope, threadId, reason, afterTurn, leavesNote };
   let ended = await writeEnd(db, ending);
   // The first turn of a graph without our checkpointer is recorded after its tools ran.

@@ -13,7 +13,7 @@ export interface ThreadMessage {
   readonly role: MessageRole;
   readonly actor: string | null;
   readonly agentId: string | null;
-  /** Cut at `mostCharacters`. */
+  /** Cut at `maxCharacters`. */
   readonly text: string;
   /** Length of the whole text. */
   readonly characters: number;
@@ -34,7 +34,7 @@ const listSchema = z
     /** Only the first ones after this `seq`; -1 for the beginning. */
     after: seq.optional(),
     /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
-    mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
+    maxCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
     ({ before, after }) => before === undefined || after === undefined,
@@ -49,13 +49,13 @@ export interface ListMessages extends z.input<typeof listSchema> {}
  */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
   const asked = parseInput(listSchema, input, "page of messages");
-  const { scope, threadId, limit, before, after, mostCharacters } = asked;
+  const { scope, threadId, limit, before, after, maxCharacters } = asked;
   const isOwned = isOwnThread(scope);
   const rows = await db.query<ThreadMessage & { readonly owned: boolean }>(sql`
     select ${isOwned} as owned, x.*
     from ${db.schema}.thread t left join lateral (
       select m.seq, m.message_id as "messageId", m.role, m.actor, m.agent_id as "agentId",
-        ${mostCharacters === undefined ? sql`m.content` : sql`left(m.content, ${mostCharacters})`} as text,
+        ${maxCharacters === undefined ? sql`m.content` : sql`left(m.content, ${maxCharacters})`} as text,
         length(m.content) as characters, m.said_at as "saidAt", m.time_zone as "timeZone"
       from ${db.schema}.message m
       where m.thread_ref = t.id and m.seq < coalesce(${before ?? null}::int, 2147483647)

@@ -14,12 +14,9 @@ export type RecentMessages = {
  * The last whole turns that fit. A single longer one loses its first tool calls, then the middle of
  * its texts.
  */
-export function recentMessages(
-  covered: readonly BaseMessage[],
-  mostTokens: number,
-): RecentMessages {
+export function recentMessages(covered: readonly BaseMessage[], maxTokens: number): RecentMessages {
   const turns = turnsOf(covered);
-  let left = mostTokens;
+  let left = maxTokens;
   const first = turns.findLastIndex((turn) => {
     left -= tokensOf(turn);
     return left < 0;
@@ -27,7 +24,7 @@ export function recentMessages(
   const fitting = turns.slice(first + 1);
   const last = turns.at(-1);
   if (fitting.length > 0 || last === undefined) return { messages: fitting.flat(), shortened: [] };
-  return shorterTurn(last, mostTokens);
+  return shorterTurn(last, maxTokens);
 }
 
 function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
@@ -39,20 +36,20 @@ function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   return turns;
 }
 
-function shorterTurn(turn: readonly BaseMessage[], mostTokens: number): RecentMessages {
+function shorterTurn(turn: readonly BaseMessage[], maxTokens: number): RecentMessages {
   let kept = [...turn];
-  while (tokensOf(kept) > mostTokens) {
+  while (tokensOf(kept) > maxTokens) {
     const call = kept.find((message) => callsOf(message).length > 0);
-    if (call === undefined) return shorterTexts(kept, mostTokens);
+    if (call === undefined) return shorterTexts(kept, maxTokens);
     const ids = new Set(callsOf(call).map(({ id }) => id));
     kept = kept.filter((message) => message !== call && !ids.has(answeredCall(message)));
   }
   return { messages: kept, shortened: [] };
 }
 
-export function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): RecentMessages {
+export function shorterTexts(messages: readonly BaseMessage[], maxTokens: number): RecentMessages {
   const texts = messages.map((message) => ({ message, text: spokenText(withReferences(message)) }));
-  const { items } = withinBounds(texts, { inputBudgetTokens: mostTokens, mostPieces: 1 });
+  const { items } = withinBounds(texts, { inputBudgetTokens: maxTokens, maxPieces: 1 });
   const shorter = items.map(({ message, text }) =>
     text === message.content ? message : withFields(message, { content: text }),
   );

@@ -102,7 +102,7 @@ const talkPlace = z.union([
 ]);
 
 /** Messages of a conversation that a turn's note of its prompt has at most. */
-export const mostTalk = 10_000;
+export const maxTalk = 10_000;
 
 export const handedSchema = z.strictObject({
   /** Where memory went. */
@@ -114,11 +114,11 @@ export const handedSchema = z.strictObject({
    * The messages shown verbatim: first and last seq of each run, "held" if the caller's own were
    * shown instead of the transcript's.
    */
-  talk: z.array(talkPlace).max(mostTalk),
+  talk: z.array(talkPlace).max(maxTalk),
   /** Two hexadecimal digits for each of them. @default redaction forbids checksums */
   checks: z
     .string()
-    .max(2 * mostTalk)
+    .max(2 * maxTalk)
     .optional(),
   /** Of the texts of memory, 15 bits: whether a replay prints the same. */
   check: smallCount,

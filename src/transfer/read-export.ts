@@ -12,7 +12,7 @@ import {
  * Longest line, in characters. A line has one message at most, and no model takes one of this
  * length.
  */
-const mostLineCharacters = 10_000_000;
+const maxLineCharacters = 10_000_000;
 
 /**
  * Deepest nesting of a line, and of a message in it: recursive functions would overflow the stack.
@@ -29,7 +29,7 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
   let line = "";
   const add = (part: string) => {
     line += part;
-    if (line.length > mostLineCharacters) throw lineError(number, tooLong);
+    if (line.length > maxLineCharacters) throw lineError(number, tooLong);
   };
   for await (const bytes of input) {
     const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
@@ -45,7 +45,7 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
   if (line !== "") yield line.replace(/\r$/, "");
 }
 
-const tooLong = `it is longer than ${mostLineCharacters} characters.`;
+const tooLong = `it is longer than ${maxLineCharacters} characters.`;
 const tooDeep = `it is nested deeper than ${maxLineDepth} levels.`;
 
 /** Numbered from 1. */
@@ -122,7 +122,7 @@ function writeJson(number: number, given: unknown): string {
 }
 
 function parseLineJson(number: number, text: string): unknown {
-  if (text.length > mostLineCharacters) throw lineError(number, tooLong);
+  if (text.length > maxLineCharacters) throw lineError(number, tooLong);
   if (isDeeper(text, maxLineDepth)) throw lineError(number, tooDeep);
   let value: unknown;
   try {

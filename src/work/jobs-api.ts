@@ -100,7 +100,7 @@ const retrySchema = z
     error: "names jobs by an `id` or by a `kind`",
   });
 
-const mostRetried = 1_000;
+const maxRetried = 1_000;
 
 export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
   return {
@@ -110,7 +110,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
       const { id } = which;
       const state = id === undefined ? "failed" : undefined;
       return asListed(which, async () => {
-        const found = await findJobs(db, { ...which, state, limit: mostRetried });
+        const found = await findJobs(db, { ...which, state, limit: maxRetried });
         if (id !== undefined && found.length === 0)
           throw new MemoryError("NOT_FOUND", `There is no job "${id}" that could be tried again.`);
         let retried = 0;

@@ -54,7 +54,7 @@ export const taskConstants = {
    * Most calls for one piece of work: half a megabyte of English. The middle of longer messages is
    * omitted.
    */
-  mostPieces: 8,
+  maxPieces: 8,
   /** Tries, of two answers each, before unusable output becomes a dead letter. */
   maxAttempts: 3,
   /**

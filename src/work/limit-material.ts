@@ -22,8 +22,8 @@ export async function limitMaterial<Message extends { text: string }>(
   const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
   if (isCut) {
     logger.warn(
-      `The middle of the conversation ${of.threadId} is omitted, since it is longer than ${bounds.mostPieces} calls of ` +
-        `${bounds.inputBudgetTokens} tokens: raise mostPieces or inputBudgetTokens (${of.step}).`,
+      `The middle of the conversation ${of.threadId} is omitted, since it is longer than ${bounds.maxPieces} calls of ` +
+        `${bounds.inputBudgetTokens} tokens: raise maxPieces or inputBudgetTokens (${of.step}).`,
     );
     await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_omitted" });
   }

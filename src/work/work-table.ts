@@ -245,7 +245,7 @@ export async function giveWorkUp(
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
-const mostCompared = 100_000;
+const maxCompared = 100_000;
 
 /** The oldest first, of each tenant in turn. */
 export async function findDueWork(
@@ -257,7 +257,7 @@ export async function findDueWork(
     select d.ref from (
       select ${refColumn(of)} as ref, coalesce(due_since, lease_until, retry_at) as at from ${db.schema}.work
       where kind = ${kind} and given_up_at is null and ${isDue(db)}
-      order by coalesce(lease_until, retry_at) limit ${mostCompared}
+      order by coalesce(lease_until, retry_at) limit ${maxCompared}
     ) d join ${db.schema}.${raw(of)} o on o.id = d.ref
     order by row_number() over (partition by o.tenant_id order by d.at), d.at limit ${limit}`);
   return rows.map(({ ref }) => Number(ref));

@@ -1,13 +1,14 @@
 /** Folders of tests that must pass on Citus as on a plain server. */
 export const citusSuites = [
-  "turns",
+  "prompt",
   "langgraph/checkpointer",
   "search",
   "notes",
-  "consolidation",
+  "reflection/consolidation",
   "store",
-  "forgetting",
+  "retention/forgetting",
   "transfer",
+  "remember",
 ];
 
 /** They ask for plans of a plain server. */

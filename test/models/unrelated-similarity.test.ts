@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   assumedUnrelated,
-  leastSimilarity,
   measureUnrelated,
+  minSimilarity,
   nearness,
   similarityScale,
 } from "../../src/models/unrelated-similarity.rule.js";
@@ -26,23 +26,23 @@ describe("similarityScale", () => {
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1, contrast: 12 }));
 });
 
-describe("leastSimilarity", () => {
+describe("minSimilarity", () => {
   it.each([
     ["bge-small-en-v1.5", 0.365, 0.061, [0.556, 0.64, 0.731]],
     ["all-MiniLM-L6-v2", 0.053, 0.075, [0.337, 0.391, 0.503]],
     ["e5-small-v2", 0.7, 0.021, [0.79, 0.795, 0.826]],
-  ] as const)("leastSimilarity follows from the unrelated texts of %s", (_, mean, spread, least) =>
+  ] as const)("minSimilarity follows from the unrelated texts of %s", (_, mean, spread, least) =>
     expect(
       (["episode", "linked", "asked"] as const).map((level) =>
-        leastSimilarity({ unrelated: { mean, spread } }, level),
+        minSimilarity({ unrelated: { mean, spread } }, level),
       ),
     ).toEqual(least.map((each) => expect.closeTo(each, 2))),
   );
 
-  it("leastSimilarity asks about fewer statements than it links, all above the floor", () =>
+  it("minSimilarity asks about fewer statements than it links, all above the floor", () =>
     forAll(space, (unrelated) => {
-      const linked = leastSimilarity({ unrelated }, "linked");
-      const asked = leastSimilarity({ unrelated }, "asked");
+      const linked = minSimilarity({ unrelated }, "linked");
+      const asked = minSimilarity({ unrelated }, "asked");
       expect(linked).toBeGreaterThanOrEqual(similarityScale(unrelated).floor);
       expect(asked).toBeGreaterThan(linked);
     }));

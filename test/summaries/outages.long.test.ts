@@ -65,7 +65,7 @@ describe("summaries after an outage", () => {
           let rounds = 0;
           const { reached, memory } = failing(() => down[rounds] ?? false, {
             inputBudgetTokens,
-            mostPieces: 50,
+            maxPieces: 50,
           });
           for (; rounds <= down.length; rounds++)
             await memory.remember({ scope, threadId, messages: round(`${rounds}`) });

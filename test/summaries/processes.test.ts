@@ -22,15 +22,15 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
     const ended = Promise.all(agents.map((each) => each.exitCode)).finally(() => {
       running = false;
     });
-    let mostAtOnce = 0;
+    let maxAtOnce = 0;
     while (running) {
       const { rows } = await db.pool.query(
         `select count(*)::int as count from "${db.schema}".summary where status = 'processing'`,
       );
-      mostAtOnce = Math.max(mostAtOnce, rows[0].count);
+      maxAtOnce = Math.max(maxAtOnce, rows[0].count);
     }
     expect(await ended).toEqual([0, 0]);
-    expect(mostAtOnce).toBeLessThanOrEqual(1);
+    expect(maxAtOnce).toBeLessThanOrEqual(1);
 
     const { rows } = await db.pool.query(
       `select array_agg(seq order by seq) as seqs, count(distinct message_id)::int as ids from "${db.schema}".message`,

@@ -98,7 +98,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["ownWords", ownWords],
   ["findSaid", (text) => findSaid(`x ${text} y`, text.slice(0, 1_000))],
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
-  ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
+  ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, maxPieces: 3 })],
   ["saidMessage", (text) => saidMessage(new SystemMessage(text))],
   ["saidMessage", (text) => saidMessage(new HumanMessage(`[Previous context: ${text}`))],
   ["figuresOf", figuresOf],
@@ -138,13 +138,13 @@ describe("a message of joined characters", () => {
       const text = `e${unit.repeat(characters / unit.length)}`;
       const message = [{ text }];
       for (const bounds of [
-        { inputBudgetTokens: 16_000, mostPieces: 8 },
-        { inputBudgetTokens: 3_000, mostPieces: 3 },
+        { inputBudgetTokens: 16_000, maxPieces: 8 },
+        { inputBudgetTokens: 3_000, maxPieces: 3 },
       ]) {
         expect(processorMs(() => void withinBounds(message, bounds), 5_000)).toBeLessThan(5_000);
       }
       const [piece] = textPieces(
-        withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items,
+        withinBounds(message, { inputBudgetTokens: 3_000, maxPieces: 3 }).items,
         3_000,
       );
       expect(piece?.[0]?.text.startsWith("e")).toBe(true);

@@ -126,8 +126,8 @@ describe("the cuts of a text", () => {
   });
 });
 
-const mostPieces = fc.integer({ min: 1, max: 4 });
-const bounds = fc.record({ inputBudgetTokens: fc.integer({ min: 200, max: 400 }), mostPieces });
+const maxPieces = fc.integer({ min: 1, max: 4 });
+const bounds = fc.record({ inputBudgetTokens: fc.integer({ min: 200, max: 400 }), maxPieces });
 const long = fc
   .tuple(
     fc.constantFrom("word ", "a", "<", " ", "\n", "=", "语", "😀", "Ab3+", "line of words\n", "é"),
@@ -144,15 +144,15 @@ describe("withinBounds", () => {
   it("withinBounds stays within the bound of calls, and changes nothing that fits", () =>
     forAll(longItems, bounds, (input, bound) => {
       const { items: limited, isCut, taken } = withinBounds(input, bound);
-      expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
-      expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+      expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.maxPieces);
+      expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.maxPieces, input.length]);
       if (!isCut) expect(limited).toEqual(input);
       else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
     }));
 
   it("withinBounds keeps head and tail of a long message with the number of omitted characters", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
-    const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
+    const bound = { inputBudgetTokens: 1_000, maxPieces: 4 };
     const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
     const [short, cut, last] = items;
     expect([short, last]).toEqual([{ text: "hello" }, { text: "bye" }]);
@@ -174,7 +174,7 @@ describe("withinBounds", () => {
     ];
     const [one, short, other] = withinBounds(input, {
       inputBudgetTokens: 1_000,
-      mostPieces: 4,
+      maxPieces: 4,
     }).items;
     expect(short).toEqual(input[1]);
     const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
@@ -186,7 +186,7 @@ describe("withinBounds", () => {
       seq,
       text: `message number ${seq} of many`,
     }));
-    const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
+    const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, maxPieces: 2 });
     expect(limited[0]).toEqual(many[0]);
     expect(limited.at(-1)).toEqual(many.at(-1));
     expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(
@@ -202,12 +202,12 @@ describe("withinBounds", () => {
     forAll(entries, bounds, (given, bound) => {
       const input = given.map(([begins, each]) => ({ begins, text: each }));
       const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
-      expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+      expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.maxPieces);
       expect(taken).toBeGreaterThan(0);
       const first = input.slice(0, taken);
       if (!isCut) expect(items).toEqual(first);
       const tooLong = first.some(
-        ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
+        ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.maxPieces,
       );
       const groups = first.slice(1).filter(({ begins }) => begins).length;
       if (isCut && groups > 0) expect(tooLong).toBe(true);
@@ -215,7 +215,7 @@ describe("withinBounds", () => {
       expect(input[taken]?.begins).toBe(true);
       const next = input.findIndex(({ begins }, index) => index > taken && begins);
       expect(piecesOf(input.slice(0, next < 0 ? input.length : next), bound)).toBeGreaterThan(
-        bound.mostPieces,
+        bound.maxPieces,
       );
     });
   });
@@ -224,7 +224,7 @@ describe("withinBounds", () => {
     const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
     const { items, taken } = withinBounds(
       input,
-      { inputBudgetTokens: 1_000, mostPieces: 4 },
+      { inputBudgetTokens: 1_000, maxPieces: 4 },
       () => true,
     );
     expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([

@@ -31,7 +31,7 @@ describe("threads.messages", () => {
 
   it("threads.messages cuts long texts between characters on request, and reports their length", async () => {
     const [whole] = await memory.threads.messages({ ...thread, limit: 1 });
-    const [cut] = await memory.threads.messages({ ...thread, limit: 1, mostCharacters: 13 });
+    const [cut] = await memory.threads.messages({ ...thread, limit: 1, maxCharacters: 13 });
     expect(whole).toMatchObject({ seq: 24, messageId: "m24", role: "user", characters: 5_011 });
     expect(whole?.text).toBe(`Message 24 ${"😀".repeat(5_000)}`);
     expect(cut).toEqual({ ...whole, text: "Message 24 😀😀" });
@@ -43,7 +43,7 @@ describe("threads.messages", () => {
     await expect(seqs({ scope: { userId: "zoe" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
-    for (const invalid of [{ before: 3, after: 1 }, { limit: 0 }, { mostCharacters: 0 }])
+    for (const invalid of [{ before: 3, after: 1 }, { limit: 0 }, { maxCharacters: 0 }])
       await expect(seqs(invalid)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 });

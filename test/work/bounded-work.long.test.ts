@@ -19,7 +19,7 @@ import {
 } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
+const bounds = { inputBudgetTokens: 1_000, maxPieces: 3 };
 
 /** A megabyte of numbered words. */
 const long = (name: string) =>

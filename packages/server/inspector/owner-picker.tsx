@@ -8,9 +8,9 @@ import { go, hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from ".
 import { tabOf, views } from "./views/views.js";
 
 /** Owners that are suggested at once. */
-const mostOwners = 50;
+const maxOwners = 50;
 /** Longer ids are not searched. */
-const mostIdCharacters = 200;
+const maxIdCharacters = 200;
 /** So long nothing is typed before the server is asked. */
 const pauseMs = 150;
 
@@ -40,7 +40,7 @@ export function OwnerChooser() {
 
 /** Users, then apps, by a beginning or a part of their id, the latest active first. */
 async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<readonly Owner[]> {
-  const call = { owner: { tenant }, query: { sort: "active", search, limit: mostOwners } };
+  const call = { owner: { tenant }, query: { sort: "active", search, limit: maxOwners } };
   const [{ users }, { apps }] = await Promise.all([askApi("/users", call), askApi("/apps", call)]);
   return [...users, ...apps];
 }
@@ -61,7 +61,7 @@ function Unknown({
   const begins = owners.filter((owner) =>
     idOf(owner).toLowerCase().startsWith(wanted.toLowerCase()),
   );
-  const many = begins.length < mostOwners ? count(begins.length) : `${mostOwners} or more`;
+  const many = begins.length < maxOwners ? count(begins.length) : `${maxOwners} or more`;
   return (
     <p class="note" role="status">
       No such user or app.{" "}
@@ -82,7 +82,7 @@ export function UnknownOwner() {
   const { value: owners } = useQuery(async (askApi) =>
     wanted === "" ? null : findOwners(askApi, wanted, owner.tenant),
   );
-  if (owners === null || wanted.length > mostIdCharacters) return null;
+  if (owners === null || wanted.length > maxIdCharacters) return null;
   const isKnown = owners.some((each) => idOf(each) === wanted);
   return isKnown ? null : <Unknown wanted={wanted} owners={owners} />;
 }

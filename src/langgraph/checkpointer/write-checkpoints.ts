@@ -54,10 +54,10 @@ type Queue = { readonly waiting: Waiting[]; underWay: number };
 const maxAtOnce = 2;
 
 /** PostgreSQL holds all values of a statement in memory. A larger part is written alone. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** A locked thread is tried again after as long as it has waited, within these. */
-const [leastWaitMs, longestWaitMs] = [10, 1_000];
+const [minWaitMs, maxWaitMs] = [10, 1_000];
 
 /**
  * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the
@@ -96,14 +96,14 @@ function nextGroup(waiting: Waiting[]): Waiting[] {
   let bytes = 0;
   const end = waiting.findIndex(({ blobs = [], writes = [] }, at) => {
     for (const { value } of [...blobs, ...writes]) bytes += value?.length ?? 0;
-    return at > 0 && bytes > mostBytes;
+    return at > 0 && bytes > maxBytes;
   });
   return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
 function waitMs(locked: readonly Waiting[]): number {
   const latest = Math.max(...locked.map(({ since }) => since));
-  return Math.min(Math.max(performance.now() - latest, leastWaitMs), longestWaitMs);
+  return Math.min(Math.max(performance.now() - latest, minWaitMs), maxWaitMs);
 }
 
 /** Settles all of `parts` except those of locked threads, which it returns; never rejects. */

@@ -105,7 +105,7 @@ async function answersRequest(
   { createdAt }: ConsentRequest,
   { messageId }: UserWords,
 ): Promise<boolean> {
-  const recorded = await memory.threads.messages({ ...thread, limit: 100, mostCharacters: 1 });
+  const recorded = await memory.threads.messages({ ...thread, limit: 100, maxCharacters: 1 });
   const asked = recorded.findIndex(
     ({ role, saidAt }) => role === "assistant" && saidAt > createdAt,
   );

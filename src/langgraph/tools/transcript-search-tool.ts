@@ -5,7 +5,7 @@ import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import type { TranscriptHit } from "../../search/search-transcript.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
-import { clipped, mostThatFit, visibleText } from "../../text/storable-text.js";
+import { clipped, largestThatFits, visibleText } from "../../text/storable-text.js";
 import { momentIn } from "../../text/time-zone.js";
 import { checkOptions } from "../run/node-options.js";
 import { runAsker, runTimeZone } from "../run/run-identity.js";
@@ -93,7 +93,7 @@ function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTo
     const fewest = kept.length === 0 ? 1 : minCharacters;
     const characters = fits(maxHitCharacters)
       ? maxHitCharacters
-      : mostThatFit(fewest, maxHitCharacters, fits);
+      : largestThatFits(fewest, maxHitCharacters, fits);
     if (characters !== null) kept.push(bulletOf(characters));
   }
   return kept;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { changeOf, type MemoryChange, settledDoubt } from "../audit/memory-change.js";
-import { mostDoubted } from "../item/doubt.rule.js";
+import { maxDoubted } from "../item/doubt.rule.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { type Changer, type ChangeSet, evidenceLink } from "./change-set.js";
 
@@ -50,7 +50,7 @@ export async function markDoubts(
     ),
     doubted as (
       update ${schema}.memory m set doubted_at = ${tx.now()}
-      where m.ref in (select ref from placed where place <= ${mostDoubted})
+      where m.ref in (select ref from placed where place <= ${maxDoubted})
       returning m.ref, m.doubted_at
     ),
     settled as (

@@ -97,17 +97,16 @@ function categoryLabel(category: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const mostTopicCharacters = 60;
+const maxTopicCharacters = 60;
 
 type Subject = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
 
 /** The key, or else the first sentence, quoted. */
 function subjectOf({ key, text }: Subject): string {
-  if (key)
-    return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
+  if (key) return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), maxTopicCharacters)}`;
   const line = onOneLine(text);
   const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？]/u, 1);
-  return ` about "${headAtWord(sentence || line, mostTopicCharacters)}"`;
+  return ` about "${headAtWord(sentence || line, maxTopicCharacters)}"`;
 }
 
 /**
@@ -148,7 +147,7 @@ export function toldLine(
   const words = `${line.replace(/ \(imp=\d\)$/, "")}${doubt}`;
   if (event === "created") return `${words} (imp=${Math.round(importance)})`;
   if (instead === null || (event !== "updated" && event !== "restored")) return words;
-  return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
+  return `${words} (instead of: ${clipped(onOneLine(instead), maxTopicCharacters)})`;
 }
 
 const eventSigns: Readonly<Record<ChangeEvent, string>> = {

@@ -228,11 +228,11 @@ function invalidConfig(problem: string): MemoryError {
 }
 
 /** Above the longest key (200), so that validation still rejects a longer one. */
-const mostKeyCharacters = 1_000;
+const maxKeyCharacters = 1_000;
 
 /** `key` in lower snake case. Null when empty. */
 export function slotKey(key: string): string | null {
-  const snake = normalForm(headOf(key, mostKeyCharacters), "NFKC")
+  const snake = normalForm(headOf(key, maxKeyCharacters), "NFKC")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")

@@ -5,7 +5,7 @@ import { longDate } from "../../text/time-zone.js";
 export const doubtsForMs = 30 * dayMs;
 
 /** Dependents of one memory that get into doubt when it ends, most important first. */
-export const mostDoubted = 5;
+export const maxDoubted = 5;
 
 /** " (may no longer hold since 3 March 2026)", or "" for a memory that is not in doubt. */
 export function doubtNote(doubtedAt: Date | null, timeZone: string): string {

@@ -63,8 +63,7 @@ const sentence = z
   .string()
   .refine((text) => isStorable(text.replaceAll("\u0000", "")), "has half of a surrogate pair")
   .transform(visibleText);
-const shownText = (mostCharacters: number) =>
-  storableText.max(mostCharacters).transform(visibleText);
+const shownText = (maxCharacters: number) => storableText.max(maxCharacters).transform(visibleText);
 /** In characters, above the limits of all kinds. */
 const maxFieldCharacters = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));

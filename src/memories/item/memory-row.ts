@@ -173,9 +173,9 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
 }
 
 /** Beyond it, a total is "more than". */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
-/** How many `listMemories` would list on all pages; `mostCounted + 1` for more than `mostCounted`. */
+/** How many `listMemories` would list on all pages; `maxCounted + 1` for more than `maxCounted`. */
 export async function countMemories(db: Connection, listing: MemoryCounting): Promise<number> {
   const { scope, tenantId } = listing;
   const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
@@ -186,9 +186,9 @@ export async function countMemories(db: Connection, listing: MemoryCounting): Pr
       select 1 from ${owners} (
         -- In the order of an index, which is read until there are enough.
         select 1 from ${db.schema}.memory m where ${isOwned} and ${listingConditions(db, listing)}
-        order by m.ref desc limit ${mostCounted + 1}
+        order by m.ref desc limit ${maxCounted + 1}
       ) m
-      limit ${mostCounted + 1}
+      limit ${maxCounted + 1}
     ) m`);
   return row?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { leastSimilarity } from "../../models/unrelated-similarity.rule.js";
+import { minSimilarity } from "../../models/unrelated-similarity.rule.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { contentHash } from "../../text/normal-value.js";
 import {
@@ -310,7 +310,7 @@ export function nearestLinks(
   { config, comparedIn }: Pick<WriteContext, "config" | "comparedIn">,
 ): MemoryLink[] {
   const { linkSimilarity, links } = config.memories;
-  const least = linkSimilarity ?? leastSimilarity(comparedIn, "linked");
+  const least = linkSimilarity ?? minSimilarity(comparedIn, "linked");
   const target = existing.filter(({ foundAs }) => foundAs === "target");
   const near = existing.filter(({ foundAs, similarity, id }) => {
     return foundAs === "near" && similarity >= least && target[0]?.id !== id;

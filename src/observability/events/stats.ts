@@ -15,7 +15,7 @@ import {
 import { isListed, ownerColumns, ownerIs } from "../../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
-import { mostSpent, today } from "../usage/usage-statements.js";
+import { maxSpent, today } from "../usage/usage-statements.js";
 
 export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
   /** "day": also a row for each day. "app": also one for each app. @default all together */
@@ -392,7 +392,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
     }),
     sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
       'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
-        ${mostSpent(db, isListed({ ...selection, scope: undefined, tenantId }, "x"))}
+        ${maxSpent(db, isListed({ ...selection, scope: undefined, tenantId }, "x"))}
       ))
       from ${works} where (x.given_up_at is not null or (x.is_listed and x.due_at <= ${db.now()})) and ${isListed(selection, "x")}`,
   ];

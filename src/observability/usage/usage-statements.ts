@@ -71,7 +71,7 @@ export async function spentToday(
 }
 
 /** The units that one tenant spent since the last refill, of those that spent most. */
-export const mostSpent = (db: Connection, counted: Sql = sql`true`): Sql => sql`
+export const maxSpent = (db: Connection, counted: Sql = sql`true`): Sql => sql`
         select max(u.units) from (
           select sum(x.units::numeric) as units from ${db.schema}.usage x
           where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}

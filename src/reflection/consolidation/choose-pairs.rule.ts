@@ -26,7 +26,7 @@ export const refsOf = (pairs: readonly Named<Pick<StoredMemory, "ref">>[]): Name
 
 interface PairRules {
   readonly policy: CategoryPolicy;
-  readonly leastSimilarity: (memory: StoredMemory) => number;
+  readonly minSimilarity: (memory: StoredMemory) => number;
   readonly since: Date;
 }
 
@@ -57,11 +57,11 @@ function inRefOrder({ first, second, similarity }: StoredPair): StoredPair {
     : { first: second, second: first, similarity };
 }
 
-function mayBeJudged(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
+function mayBeJudged(pair: StoredPair, { policy, minSimilarity, since }: PairRules): boolean {
   const { first, second, similarity } = pair;
   return (
-    similarity >= leastSimilarity(first) &&
-    similarity >= leastSimilarity(second) &&
+    similarity >= minSimilarity(first) &&
+    similarity >= minSimilarity(second) &&
     first.updatedAt >= since &&
     second.updatedAt >= since &&
     mayBeOne(first, second, policy)

@@ -83,7 +83,7 @@ export const goneIn = ({ pairs, doubts }: ConsolidationPlan): string[] =>
     .concat(doubts.flatMap(({ id, verdict }) => (verdict === "ended" ? id : [])));
 
 /** A plan that closes as many, and more than a tenth of the owner's memories, waits for an operator. */
-const leastClosed = 5;
+const minClosed = 5;
 
 /** Whether a judge that errs could do much harm by this plan. */
 export async function needsOperator(
@@ -92,7 +92,7 @@ export async function needsOperator(
   plan: ConsolidationPlan,
 ): Promise<boolean> {
   const closed = new Set(goneIn(plan)).size;
-  if (closed < leastClosed) return false;
+  if (closed < minClosed) return false;
   const [owner] = await tx.query<{ count: number }>(
     sql`select memory_count::int as count from ${tx.schema}.owner where id = ${ownerRef}`,
   );

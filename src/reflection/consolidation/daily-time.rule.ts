@@ -32,7 +32,7 @@ export function dailyTimes(
       (Math.floor((ms - phaseMs) / periodMs) + 1) * periodMs + phaseMs;
     const earliestMs = doneAtMs === null ? nowMs : doneAtMs + everyMs - periodMs;
     // Late or manual work is not repeated at the tenant's next time.
-    const leastMs = doneAtMs === null ? 0 : earliestMs + periodMs / 2;
-    return Math.max(nextAfter(earliestMs), leastMs) + place * betweenOwnersMs;
+    const minMs = doneAtMs === null ? 0 : earliestMs + periodMs / 2;
+    return Math.max(nextAfter(earliestMs), minMs) + place * betweenOwnersMs;
   });
 }

@@ -6,7 +6,7 @@ import { zoneOfSource } from "../../memories/item/index-rows.js";
 import { isActive, type MemoryJson, memoryJson, memoryOf } from "../../memories/item/memory-row.js";
 import { sourceRank } from "../../memories/slot/slot-timeline.rule.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
-import { leastSimilarity } from "../../models/unrelated-similarity.rule.js";
+import { minSimilarity } from "../../models/unrelated-similarity.rule.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import {
@@ -30,7 +30,7 @@ const importantFrom = 3;
 const maxUsedRank = 0.9;
 
 /**
- * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently
+ * Finds an owner's pairs for the model, most similar first, at most `maxPairs`, without recently
  * compared ones. Searches neighbours of fresh, important, and the most used tenth of memories.
  */
 export async function findPairs(
@@ -44,7 +44,7 @@ export async function findPairs(
 
   // Find them, by vector or by words.
   const space = await currentSpace(deps);
-  const asked = leastSimilarity(space, "asked");
+  const asked = minSimilarity(space, "asked");
   const least = (space && config.memories.askSimilarity) ?? asked;
   const found = await findNearMemories(db, { ownerRef, refs, space, least });
   const stored = await findStored(db, ownerRef, found);
@@ -58,7 +58,7 @@ export async function findPairs(
   const guarded = space ? (1 + least) / 2 : least;
   const open = choosePairs(near, {
     policy: config.policy,
-    leastSimilarity: (memory) => (consentRule(config.consent, memory) ? guarded : least),
+    minSimilarity: (memory) => (consentRule(config.consent, memory) ? guarded : least),
     since: new Date(deps.clock().getTime() - recentMs),
   });
 

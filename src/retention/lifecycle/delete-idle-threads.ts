@@ -9,10 +9,10 @@ import { totalOf } from "../forgetting/erasure-tables.js";
 import type { AgeingOptions } from "./lifecycle-options.js";
 
 /** Of one hourly pass: other purges wait for it. */
-const mostPerPass = 2_000;
+const maxPerPass = 2_000;
 const threadsPerQuery = 100;
 /** A tenant with more takes its turn with the others in the next pass. */
-const mostCompared = 10_000;
+const maxCompared = 10_000;
 
 /**
  * Deletes the conversations that nobody went on with for `threads.idleDays`, each as
@@ -22,7 +22,7 @@ const mostCompared = 10_000;
 export async function deleteIdleThreads({ db, config }: Runtime<AgeingOptions>): Promise<void> {
   const { idleDays } = config.threads;
   if (idleDays === undefined) return;
-  for (let deleted = 0; deleted < mostPerPass; ) {
+  for (let deleted = 0; deleted < maxPerPass; ) {
     const threads = await findIdleThreads(db, idleDays);
     let gone = 0;
     for (const { threadId, ...scope } of threads) {
@@ -46,7 +46,7 @@ async function findIdleThreads(db: Connection, idleDays: number) {
           where c.owner_ref = t.owner_ref and starts_with(c.thread_id, t.thread_id || ${delegatedMark})
             and (not ${isIdle(db, idleDays, "c")} or ${isWaiting(db, "c")})
         )
-      order by t.last_activity_at limit ${mostCompared}
+      order by t.last_activity_at limit ${maxCompared}
     ) d
     order by row_number() over (partition by d.tenant_id order by d.last_activity_at), d.last_activity_at
     limit ${threadsPerQuery}`);

@@ -8,7 +8,7 @@ import { type ScopeRow, scopeOf } from "../../scope/scope-predicates.js";
 import type { AgeingOptions } from "./lifecycle-options.js";
 
 /** Of one hourly pass. */
-const mostPerPass = 1_000;
+const maxPerPass = 1_000;
 
 /**
  * Deletes the checkpoints that threads no longer need, by `checkpoints.keep`: of those with the most
@@ -37,5 +37,5 @@ async function findLongThreads(db: Connection, keep: number) {
     ) l
     join ${db.schema}.thread t on t.checkpoint_name = l.name
     order by row_number() over (partition by t.tenant_id order by l.count desc), l.count desc
-    limit ${mostPerPass}`);
+    limit ${maxPerPass}`);
 }

@@ -40,13 +40,13 @@ export function promptSentences(text: string): string[] {
 }
 
 /** The first sentence of `text`, cut with "…"; empty if there is none. */
-export function firstSentence(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
+export function firstSentence(text: string, maxCharacters = Number.POSITIVE_INFINITY): string {
   const sentence = promptSentences(text)[0] ?? "";
   // By code point, so that no surrogate pair is cut.
   const characters = [...sentence];
-  if (characters.length <= mostCharacters) return sentence;
+  if (characters.length <= maxCharacters) return sentence;
   return `${characters
-    .slice(0, mostCharacters - 1)
+    .slice(0, maxCharacters - 1)
     .join("")
     .trimEnd()}…`;
 }

@@ -43,12 +43,12 @@ const userMessages = (prompt: string) =>
   );
 
 /**
- * Earlier text, then the first sentence of each user message, within `mostCharacters`; at least
+ * Earlier text, then the first sentence of each user message, within `maxCharacters`; at least
  * one.
  */
 function userSentences(
   prompt: string,
-  mostCharacters: number,
+  maxCharacters: number,
   isKept = (_: string) => true,
 ): string[] {
   const earlier = [
@@ -63,7 +63,7 @@ function userSentences(
   return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter(
     (each, index) => {
       length += each.length + 2;
-      return index === 0 || length <= mostCharacters;
+      return index === 0 || length <= maxCharacters;
     },
   );
 }

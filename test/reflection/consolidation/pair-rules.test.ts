@@ -18,7 +18,7 @@ import { forAll } from "../../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
 
 const policy = categoryPolicy(undefined, undefined);
-const rules = { policy, leastSimilarity: () => 0.5, since: day(5) };
+const rules = { policy, minSimilarity: () => 0.5, since: day(5) };
 
 /** Each memory with each other, some in both directions. */
 const near = memories(6).chain((all) => {

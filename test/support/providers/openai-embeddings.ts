@@ -21,7 +21,7 @@ interface Limits {
   readonly request?: number;
 }
 
-const mostDimensions: Record<string, number> = {
+const maxDimensions: Record<string, number> = {
   "text-embedding-3-small": 1_536,
   "text-embedding-3-large": 3_072,
 };
@@ -30,7 +30,7 @@ const mostDimensions: Record<string, number> = {
 function refusalOf(
   { model, dimensions }: EmbeddingsBody,
   texts: readonly string[],
-  { text: mostOfText = 8_192, request: mostOfAll = 300_000 }: Limits,
+  { text: maxOfText = 8_192, request: maxOfAll = 300_000 }: Limits,
 ): Refusal | null {
   if (texts.length > 2_048)
     return openAIError(
@@ -41,7 +41,7 @@ function refusalOf(
   const empty = texts.indexOf("");
   if (empty >= 0)
     return openAIError(`Invalid 'input[${empty}]': input cannot be an empty string.`, "input");
-  const most = mostDimensions[model];
+  const most = maxDimensions[model];
   if (dimensions !== undefined && most === undefined)
     return openAIError("This model does not support specifying dimensions.");
   if (dimensions !== undefined && dimensions > Number(most))
@@ -51,15 +51,15 @@ function refusalOf(
     );
   const tokens = texts.map(tokensIn);
   const longest = Math.max(...tokens);
-  if (longest > mostOfText)
+  if (longest > maxOfText)
     return openAIError(
-      `This model's maximum context length is ${mostOfText} tokens, however you requested ${longest} tokens (${longest} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.`,
+      `This model's maximum context length is ${maxOfText} tokens, however you requested ${longest} tokens (${longest} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.`,
     );
   const all = tokens.reduce((sum, each) => sum + each, 0);
   // https://community.openai.com/t/max-total-embeddings-tokens-per-request/1254699
-  if (all > mostOfAll)
+  if (all > maxOfAll)
     return openAIError(
-      `Requested ${all} tokens, max ${mostOfAll} tokens per request`,
+      `Requested ${all} tokens, max ${maxOfAll} tokens per request`,
       null,
       "max_tokens_per_request",
       { type: "max_tokens_per_request" },
@@ -93,7 +93,7 @@ export function useOpenAIEmbeddings() {
         : refusalOf(body, texts, limits);
       requests.push(`${texts.length}${refused ? "!" : ""}`);
       if (refused) return refused;
-      const { dimensions = mostDimensions[body.model] ?? 1_536 } = body;
+      const { dimensions = maxDimensions[body.model] ?? 1_536 } = body;
       const vectors = await new HashingEmbeddings({ dimensions }).embedDocuments(texts);
       const data = vectors.map((vector, index) => {
         const bytes = Buffer.from(Float32Array.from(vector).buffer).toString("base64");

@@ -19,7 +19,7 @@ interface Named {
 }
 
 /** Rows whose texts are in the dialog. */
-const mostListed = 8;
+const maxListed = 8;
 
 /** A change of all of `rows`; those that are done are not done again when it is tried again. */
 export function changeOf<Row extends Named>(
@@ -36,12 +36,12 @@ export function changeOf<Row extends Named>(
       <>
         {typeof about === "function" ? about(rows) : about && <p>{about}</p>}
         <ul class="lines">
-          {rows.slice(0, mostListed).map(({ id, text }) => (
+          {rows.slice(0, maxListed).map(({ id, text }) => (
             <li key={id} dir="auto">
               <Words text={text} most={300} />
             </li>
           ))}
-          {rows.length > mostListed && <li class="faint">and {rows.length - mostListed} more</li>}
+          {rows.length > maxListed && <li class="faint">and {rows.length - maxListed} more</li>}
         </ul>
       </>
     ),

@@ -7,16 +7,16 @@ import { QueryResult, useAnswer } from "./query.js";
 import { count, counted, Words } from "./texts.js";
 
 /** Messages whose sizes are added up. */
-const mostMessages = 1_000;
+const maxMessages = 1_000;
 
 /** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
 export function Prompt({ view, cost, summary }: LookedAt & { view: InView }) {
   const { thread = "" } = useHere().params;
   const first = view.opening.firstSeq ?? 0;
-  const limit = Math.min(mostMessages, view.turn.seq - first + 1);
+  const limit = Math.min(maxMessages, view.turn.seq - first + 1);
   const said = useAnswer("/threads/:threadId/messages", {
     ids: { threadId: thread },
-    query: { after: first - 1, limit, mostCharacters: 1 },
+    query: { after: first - 1, limit, maxCharacters: 1 },
   });
   const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
   const share =

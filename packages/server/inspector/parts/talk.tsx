@@ -7,7 +7,7 @@ import { Spoken } from "./spoken.js";
 import { count, Tag, When } from "./texts.js";
 
 /** Longest text of a message that comes with its page. */
-export const mostCharacters = 2_000;
+export const maxCharacters = 2_000;
 
 /** A user's message and everything that answers it. */
 export interface Turn {
@@ -106,7 +106,7 @@ function Said({
   const spoken = lines.slice(0, lines.length - calls).join("\n");
   const words = (
     <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
-      <Spoken text={spoken} most={whole === null ? mostCharacters : whole.length} />
+      <Spoken text={spoken} most={whole === null ? maxCharacters : whole.length} />
     </div>
   );
   return (

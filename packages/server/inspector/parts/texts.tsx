@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { SharedWords } from "../api-types.js";
 
 /** Longest text that is compared word by word; longer ones are compared by lines. */
-const mostWordCharacters = 20_000;
+const maxWordCharacters = 20_000;
 
 const unspaced =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Khmer}\\p{Script=Lao}\\p{Script=Myanmar}";
@@ -71,7 +71,7 @@ export function wordsOf(search = ""): readonly string[] {
 
 /** How a text became another. */
 export function Difference({ before, after }: { before: string; after: string }) {
-  const byWords = before.length + after.length <= mostWordCharacters;
+  const byWords = before.length + after.length <= maxWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (
     <p class="difference" dir="auto">

@@ -17,7 +17,7 @@ interface Asked {
 const asItWas: Asked = { without: [], with: [], memory: "then", ask: false };
 
 /** Characters of a message that are shown. */
-const mostCharacters = 4_000;
+const maxCharacters = 4_000;
 
 /** The turn again, without some of its lines or with others: its messages, and both answers. */
 export function WhatIf({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
@@ -162,7 +162,7 @@ function Answer({ title, answer }: { title: string; answer: Answered }) {
       <h3>{title}</h3>
       {error !== null && <p class="note">{error}</p>}
       <div class="text" dir="auto">
-        <Spoken text={text} most={mostCharacters} />
+        <Spoken text={text} most={maxCharacters} />
       </div>
       {toolCalls.length > 0 && (
         <p class="faint">It would call {toolCalls.join(", ")}: tools are not run.</p>
@@ -182,7 +182,7 @@ function Messages({ title, messages }: { title: string; messages: Replayed["mess
           <li key={`${place}`}>
             <strong>{name ?? role}</strong>
             <div class="text" dir="auto">
-              <Spoken text={textIn(content)} most={mostCharacters} />
+              <Spoken text={textIn(content)} most={maxCharacters} />
             </div>
             {tool_calls.length > 0 && (
               <p class="faint">calls {tool_calls.map((call) => call.name).join(", ")}</p>

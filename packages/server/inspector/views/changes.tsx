@@ -4,7 +4,7 @@ import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { Tag, When } from "../parts/texts.js";
 
 /** Changes that are shown. */
-const mostChanges = 100;
+const maxChanges = 100;
 /** How often the API is asked, in ms: people who watch do not notice two seconds. */
 const askEveryMs = 2_000;
 
@@ -49,7 +49,7 @@ export function ChangesView() {
 /** The latest changes, newest first. */
 async function readChanges(ask: Ask) {
   const { revision } = await ask("/changes", { query: { since: 0, limit: 1 } });
-  const since = Math.max(0, revision - mostChanges);
-  const { changes } = await ask("/changes", { query: { since, limit: mostChanges } });
+  const since = Math.max(0, revision - maxChanges);
+  const { changes } = await ask("/changes", { query: { since, limit: maxChanges } });
   return changes.reverse();
 }

@@ -8,7 +8,7 @@ import { hrefOf, paramsOf, scopeName, useHere } from "../place.js";
 const spans = { "1": "Today", "7": "7 days", "30": "30 days" } as const;
 
 /** Rows of users and of apps. */
-const mostRows = 20;
+const maxRows = 20;
 
 /** What memory's own calls of models took: by kind of work, by app and by user. */
 export function Costs() {
@@ -68,8 +68,8 @@ export function Costs() {
 async function readCosts(days: string, ask: Ask) {
   const [{ costs: kinds }, { costs: apps }, { costs: users }, { energy }] = await Promise.all([
     ask("/costs", { query: { by: "kind", days } }),
-    ask("/costs", { query: { by: "app", days, limit: mostRows } }),
-    ask("/costs", { query: { by: "user", days, limit: mostRows } }),
+    ask("/costs", { query: { by: "app", days, limit: maxRows } }),
+    ask("/costs", { query: { by: "user", days, limit: maxRows } }),
     ask("/stats", { query: { days: 1 } }),
   ]);
   return { kinds, apps, users, energy };

@@ -18,7 +18,7 @@ const sorts = ["newest", "oldest", "updated", "used", "importance"];
 /** Memories of a page. */
 const pageMemories = 60;
 /** Totals beyond it are not counted. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 /** Characters of a memory that the list shows. */
 const lineCharacters = 400;
 
@@ -63,7 +63,7 @@ const noActions = () => [];
 /** Null: not counted. */
 function totalOf(total: number | null): string {
   if (total === null) return "";
-  return ` of ${total > mostCounted ? "more than " : ""}${count(Math.min(total, mostCounted))}`;
+  return ` of ${total > maxCounted ? "more than " : ""}${count(Math.min(total, maxCounted))}`;
 }
 
 async function readPage(params: Params, ask: Ask) {

@@ -10,7 +10,7 @@ import { MemoryActions } from "./memory-actions.js";
 import { type SlotValue, SlotValues } from "./slot-values.js";
 
 /** Turns that are listed. */
-const mostTurns = 30;
+const maxTurns = 30;
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
 export function MemoryDetail() {
@@ -145,7 +145,7 @@ function FactsOf({ memory }: { memory: Memory }) {
 
 /** The turns whose prompts it came into. */
 function ShownTo({ id }: { id: string }) {
-  const shown = useAnswer("/memories/:id/shown", { ids: { id }, query: { limit: mostTurns } });
+  const shown = useAnswer("/memories/:id/shown", { ids: { id }, query: { limit: maxTurns } });
   return (
     <Card title="Shown in">
       <QueryResult query={shown}>
@@ -166,8 +166,8 @@ function ShownTo({ id }: { id: string }) {
             </Rows>
             {turns.length > 0 && (
               <p class="faint">
-                {turns.length === mostTurns && `The latest ${mostTurns}. `}It stayed in the prompts
-                of later turns until their epoch ended.
+                {turns.length === maxTurns && `The latest ${maxTurns}. `}It stayed in the prompts of
+                later turns until their epoch ended.
               </p>
             )}
           </>
@@ -245,7 +245,7 @@ function Quotation({ source }: { source: Source }) {
       // A thread stays within its app, and so may be named from a memory that holds in all.
       const { messages } = await ask("/threads/:threadId/messages", {
         ids: { threadId },
-        query: { after: first - 1, limit: 1, mostCharacters: 4_000 },
+        query: { after: first - 1, limit: 1, maxCharacters: 4_000 },
       });
       return messages[0];
     },

@@ -7,9 +7,9 @@ import { hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "../pl
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
-const [mostThreads, mostLearned, mostWaiting] = [6, 6, 3];
+const [maxThreads, maxLearned, maxWaiting] = [6, 6, 3];
 /** How many that wait are counted; beyond it, "99+". */
-const mostCounted = 100;
+const maxCounted = 100;
 const chartDays = 14;
 const tokensPerUnit = 100;
 
@@ -18,10 +18,10 @@ export function Overview() {
   const { owner } = useHere();
   const name = nameOf(owner);
   const stats = useAnswer("/stats", { query: { by: "day", days: chartDays } });
-  const latest = useAnswer("/threads", { query: { limit: mostThreads } });
+  const latest = useAnswer("/threads", { query: { limit: maxThreads } });
   // Notes of apps are learned at every turn: they would hide what is known of users.
   const kinds = owner.app ? undefined : "fact";
-  const learned = useAnswer("/memories", { query: { limit: mostLearned, kinds } });
+  const learned = useAnswer("/memories", { query: { limit: maxLearned, kinds } });
   const today = new Date().toLocaleDateString("en-GB", {
     weekday: "long",
     day: "numeric",
@@ -152,11 +152,11 @@ function Waits() {
                   <h3>
                     {name}{" "}
                     <Tag
-                      of={rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`}
+                      of={rows.length < maxCounted ? count(rows.length) : `${maxCounted - 1}+`}
                       tone={tone}
                     />
                   </h3>
-                  <Rows kind="lines" rows={rows.slice(0, mostWaiting)}>
+                  <Rows kind="lines" rows={rows.slice(0, maxWaiting)}>
                     {({ id, memory, text, about }) => (
                       <li key={id}>
                         <a href={memory ? hrefOf("memory", memory) : hrefOf("waiting", owner)}>
@@ -184,7 +184,7 @@ interface WaitingLine {
 }
 
 async function readWaiting(isOperator: boolean, ask: Ask) {
-  const limit = mostCounted;
+  const limit = maxCounted;
   const [failed, asked, held] = await Promise.all([
     isOperator ? ask("/jobs", { query: { state: "failed", limit } }) : undefined,
     ask("/consents", { query: { status: "pending", limit } }),

@@ -5,7 +5,7 @@ import { Page } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
 import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
-import { mostCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
+import { maxCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
 import { count } from "../parts/texts.js";
 import { TurnPanel } from "../parts/turn-panel.js";
 import { hrefOf, type Params, useHere } from "../place.js";
@@ -53,11 +53,11 @@ async function readPage(params: Params, isOperator: boolean, ask: Ask) {
   const [{ messages }, begun, { summaries }, jobs] = await Promise.all([
     ask("/threads/:threadId/messages", {
       ids,
-      query: { limit: pageMessages, mostCharacters, ...part },
+      query: { limit: pageMessages, maxCharacters, ...part },
     }),
     ask("/threads/:threadId/messages", {
       ids,
-      query: { limit: 3, mostCharacters: titleCharacters, after: -1 },
+      query: { limit: 3, maxCharacters: titleCharacters, after: -1 },
     }),
     ask("/threads/:threadId/summaries", { ids, query: { limit: stripVersions } }),
     isOperator ? ask("/jobs", { query: { state: "failed", limit: 100 } }) : undefined,

@@ -8,7 +8,7 @@ import { counted, Marked, noWords, Tag, When, wordsOf } from "../parts/texts.js"
 import { type Params, paramsOf, scopeName, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */
-const mostHits = 30;
+const maxHits = 30;
 
 /** Conversations, newest first; or what was said in them that fits a search. */
 export function Threads() {
@@ -98,7 +98,7 @@ export function ThreadRows({
 function Found({ said }: { said: string }) {
   const found = useAnswer("/transcript/search", {
     method: "post",
-    body: { query: said, topK: mostHits },
+    body: { query: said, topK: maxHits },
   });
   const { since = "", until = "" } = timesOf(useHere().params);
   const beginnings = wordsOf(said);

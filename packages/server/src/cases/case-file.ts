@@ -6,11 +6,11 @@ import { z } from "zod";
 // The file of cases: what is in it, and where it is wrong.
 
 /** A recording of a large suite has some thousand answers. */
-const mostBytes = 4_000_000;
-const mostCases = 1_000;
-const mostAliases = 200;
+const maxBytes = 4_000_000;
+const maxCases = 1_000;
+const maxAliases = 200;
 /** Of a thread. */
-export const mostMessages = 10_000;
+export const maxMessages = 10_000;
 
 const text = z.string().refine((given) => given.trim() !== "", "must not be blank");
 const texts = z.union([text.transform((one) => [one]), z.array(text).min(1)]).optional();
@@ -37,7 +37,7 @@ const thread = z.strictObject({
   id: text.optional(),
   /** When its first message was said; each message may have a later time of its own. */
   at: moment.optional(),
-  messages: z.array(message).min(1).max(mostMessages),
+  messages: z.array(message).min(1).max(maxMessages),
   /** Ends the conversation, so that an app notes it. */
   end: z.boolean().default(false),
 });
@@ -120,7 +120,7 @@ const caseFile = z
   .strictObject({
     /** For the cases without settings of their own. */
     config,
-    cases: z.array(checkedCase).min(1).max(mostCases),
+    cases: z.array(checkedCase).min(1).max(maxCases),
   })
   .superRefine(({ cases }, context) => {
     const names = cases.map(({ name }) => name);
@@ -142,8 +142,8 @@ export interface Problem {
 
 /** The cases of a file, or what is wrong with it, line by line. */
 export function readCases(given: string): CaseFile | { readonly problems: readonly Problem[] } {
-  if (given.length > mostBytes) {
-    const says = `the file has more than ${mostBytes} characters. Split it.`;
+  if (given.length > maxBytes) {
+    const says = `the file has more than ${maxBytes} characters. Split it.`;
     return { problems: [{ line: 1, says }] };
   }
   const lines = new LineCounter();
@@ -174,7 +174,7 @@ export function readCases(given: string): CaseFile | { readonly problems: readon
   };
   let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: mostAliases });
+    value = document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     return { problems: [{ line: 1, says: (error as Error).message }] };
   }

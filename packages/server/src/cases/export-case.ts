@@ -1,6 +1,6 @@
 import type { Scope, ThreadMessage } from "mnemograph";
 import { stringify } from "yaml";
-import { mostMessages } from "./case-file.js";
+import { maxMessages } from "./case-file.js";
 
 // A recorded conversation as a case, without the names of those who had it.
 
@@ -20,7 +20,7 @@ const comment = ` A conversation as a test case: see docs/testing-memory.md.
 export function exportCase(thread: ExportedThread): string {
   const { scope, messages } = thread;
   const replace = standIns(thread);
-  const said = messages.filter(({ text }) => text.trim() !== "").slice(0, mostMessages);
+  const said = messages.filter(({ text }) => text.trim() !== "").slice(0, maxMessages);
   let last = 0;
   const lines = said.flatMap(({ role, text, saidAt }) => {
     if (role !== "user" && role !== "assistant" && role !== "tool") return [];

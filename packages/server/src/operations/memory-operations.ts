@@ -68,7 +68,7 @@ const patch = z.strictObject({
 });
 
 /** Thousands take seconds, in which the user's other writers wait. */
-const mostUserDrafts = 500;
+const maxUserDrafts = 500;
 
 const selected = {
   kinds: z.array(memoryKind).optional(),
@@ -115,8 +115,8 @@ export const memoryOperations = {
     }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
     async call({ memory, caller, target, actor }, { memories, ...how }) {
-      if (caller.role === "user" && memories.length > mostUserDrafts) {
-        const problem = `a request of a user has at most ${mostUserDrafts}, and this one has ${memories.length}`;
+      if (caller.role === "user" && memories.length > maxUserDrafts) {
+        const problem = `a request of a user has at most ${maxUserDrafts}, and this one has ${memories.length}`;
         throw new MemoryError(
           "INVALID_INPUT",
           `Invalid memories: ${problem}. Send them in several.`,

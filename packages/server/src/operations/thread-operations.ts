@@ -8,7 +8,7 @@ import {
   threadStates,
 } from "mnemograph/contract";
 import { z } from "zod";
-import { mostMessages } from "../cases/case-file.js";
+import { maxMessages } from "../cases/case-file.js";
 import { exportCase } from "../cases/export-case.js";
 import { nothingHere } from "./caller.js";
 import {
@@ -284,7 +284,7 @@ export const threadOperations = {
       before: rowNumber.optional(),
       // -1: before the first.
       after: z.int().min(-1).optional(),
-      mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
+      maxCharacters: z.int().min(1).max(1_000_000_000).optional(),
     }),
     answer: z.strictObject({
       messages: z.array(
@@ -342,7 +342,7 @@ async function allMessages(
 ): Promise<ThreadMessage[]> {
   const all: ThreadMessage[] = [];
   const limit = 1_000;
-  for (let page = limit; page === limit && all.length < mostMessages; ) {
+  for (let page = limit; page === limit && all.length < maxMessages; ) {
     const after = all.at(-1)?.seq ?? -1;
     const found = await memory.threads.messages({ ...address, limit, after });
     all.push(...found);
