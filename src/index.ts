@@ -71,6 +71,7 @@ export { shownBy } from "./prompt/shown-by.js";
 export type { ShownWords } from "./prompt/shown-words.js";
 export type { ThreadCost } from "./prompt/thread-cost.js";
 export type { ReplayLine } from "./prompt/what-if.js";
+export type { ConsolidationRun } from "./reflection/consolidation/consolidation-run.js";
 export type {
   ChangedTranscript,
   MessageRemoval,

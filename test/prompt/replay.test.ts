@@ -69,7 +69,7 @@ async function begin(memory: Memory) {
 }
 
 describe("threads.replay", () => {
-  it("gives the messages of each turn as they were handed on, and leaves no trace", async () => {
+  it("A replay gives the messages of each turn as they were handed on, and leaves no trace", async () => {
     const memory = waiting();
     const { at, prompts, words } = await begin(memory);
     for (const each of Object.values(words)) expect(text(prompts)).toContain(each);
@@ -86,7 +86,7 @@ describe("threads.replay", () => {
     expect(await countEverything(db)).toEqual(before);
   });
 
-  it("marks a memory that was removed or changed, and nothing else", async () => {
+  it("A replay marks a memory that was removed or changed, and nothing else", async () => {
     const memory = waiting();
     const { at, user, id, prompts, words } = await begin(memory);
     const marked = (mark: string) =>
@@ -105,7 +105,7 @@ describe("threads.replay", () => {
     expect(text(removed)).not.toContain(words.known);
   });
 
-  it("has no words of what was deleted or changed in another conversation, and stores none", async () => {
+  it("A replay has no words of what was deleted or changed in another conversation, and stores none", async () => {
     const memory = waiting();
     const { at, other, user, words } = await begin(memory);
     expect(await findEverywhere(db, words.said)).toMatchObject({ shown: 1 });
@@ -131,7 +131,7 @@ describe("threads.replay", () => {
     await expect(memory.threads.replay(at(2))).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("marks messages of the conversation that were removed, changed or redacted", async () => {
+  it("A replay marks messages of the conversation that were removed, changed or redacted", async () => {
     const secret = word();
     const memory = db.memory({ redact: (given) => given.replaceAll(secret, "[a secret]") });
     const thread = newThread();
@@ -159,7 +159,7 @@ describe("threads.replay", () => {
     expect(text(replayed)).not.toMatch(new RegExp(`${secret}|Three|One\\.`));
   });
 
-  it("takes lines away, adds others, and recalls anew, without ranking anew", async () => {
+  it("A replay takes lines away, adds others, and recalls anew, without ranking anew", async () => {
     const memory = waiting();
     const { at, prompts, words, id, user } = await begin(memory);
     const [prompt] = prompts.slice(1) as [HandedMessage[]];
@@ -183,7 +183,7 @@ describe("threads.replay", () => {
     expect(today.changed?.at(-1)).toEqual(prompt.at(-1));
   });
 
-  it("asks a model for both answers, runs no tool, and waits no longer than it may", async () => {
+  it("A replay asks a model for both answers, runs no tool, and waits no longer than it may", async () => {
     const memory = waiting();
     const { at, words, id } = await begin(memory);
     let runs = 0;
@@ -208,7 +208,7 @@ describe("threads.replay", () => {
     await expect(none).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
   });
 
-  it("is the same after an export and an import", async () => {
+  it("A replay is the same after an export and an import", async () => {
     const memory = waiting();
     const { at, user } = await begin(memory);
     const lines = await linesOf(memory, user.scope);
@@ -220,7 +220,7 @@ describe("threads.replay", () => {
       );
   });
 
-  it("gives a prompt of promptFor as it was given", async () => {
+  it("A replay gives a prompt of promptFor as it was given", async () => {
     const memory = waiting();
     const address = addressOf(newThread());
     await memory.memories.add({ ...address, memories: { text: "The user keeps bees." } });
@@ -237,7 +237,7 @@ describe("threads.replay", () => {
     }
   });
 
-  it("gives what an agent with memory of its own was shown for a task", async () => {
+  it("A replay gives what an agent with memory of its own was shown for a task", async () => {
     const memory = db.memory();
     const thread = newThread();
     await memory.memories.add({ ...userOf(thread), memories: { text: "The user keeps bees." } });
@@ -265,7 +265,7 @@ describe("threads.replay", () => {
     expect(text(handedIn(scoutModel.calls[1]?.messages ?? []))).toMatch(/keeps bees.*Find hives/);
   });
 
-  it("belongs to the thread's owner, and takes the turn's own reader", async () => {
+  it("A replay belongs to the thread's owner, and takes the turn's own reader", async () => {
     const memory = db.memory({ config: { ...config, allowlists: { clerk: ["tasks"] } } });
     const { at, user, thread, prompts } = await begin(memory);
     const foreign = { ...at(1), scope: { userId: "somebody else" } };

@@ -66,12 +66,15 @@ describe("events", () => {
       "hotpath classify skipped 2",
       "hotpath create ok 1",
       "hotpath delete ok 1",
+      // The episode that was made of it.
+      "hotpath doubt ok 1",
       "hotpath merge ok 1",
       "hotpath quarantine ok 1",
       "hotpath restore ok 1",
       "hotpath search ok 2",
       "hotpath update ok 1",
       "worker delete ok 1",
+      "worker settle ok 1",
       "worker ttl ok 1",
     ]);
   });
