@@ -27,9 +27,8 @@ export async function eraseTold(
       select coalesce(jsonb_agg(e.value order by e.place), '[]')
       from jsonb_array_elements(s.told -> ${list}) with ordinality e (value, place) where (${isGone}) is not true
     )`;
-  await tx.query(sql`
-    update ${schema}.shown s
-    set told = n.told
+  const changed = await tx.query<{ thread: string; seq: number; told: string }>(sql`
+    select o.thread_ref::text as thread, o.seq, n.told::text as told
     from ${schema}.thread t cross join lateral (
       select * from ${schema}.shown where thread_ref = t.id and told is not null
     ) o cross join lateral (
@@ -39,5 +38,11 @@ export async function eraseTold(
         'unread', ${without("unread", isOfThread)}
       ) as told from (select o.told) s
     ) n
-    where t.owner_ref = ${ownerRef}::bigint and s.thread_ref = t.id and s.seq = o.seq and n.told <> o.told`);
+    where t.owner_ref = ${ownerRef}::bigint and n.told <> o.told`);
+  if (changed.length === 0) return;
+  const [refs, places] = [changed.map(({ thread }) => thread), changed.map(({ seq }) => seq)];
+  await tx.query(sql`
+    update ${schema}.shown s set told = i.told::jsonb
+    from unnest(${refs}::bigint[], ${places}::integer[], ${changed.map(({ told }) => told)}::text[]) i (thread_ref, seq, told)
+    where s.thread_ref = i.thread_ref and s.seq = i.seq`);
 }

@@ -80,7 +80,7 @@ export async function eraseConversationBatch(
   if (ownerRef !== null) await eraseTold(tx, { ownerRef, threads: refs });
   if (thread) await forgetWords(tx, erasure, thread.threadId);
   // Workers have lost their tasks on these threads, so no more notes follow.
-  if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs));
+  if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs, erasure));
   addCounts(counts, await eraseRows(tx, noteSourceTables(sql`${refs}::bigint[]`, null)));
   // Last, since the other rows are found by their thread.
   addCounts(counts, { thread: await eraseThreads(tx, threads) });
@@ -188,8 +188,14 @@ async function forgetWords(tx: Connection, erasure: ErasureScope, threadId: stri
  * Deletes the notes of locked threads, the notes they were merged into, and their audit trail.
  * Locks the apps, and records the deletions for the apps' other threads.
  */
-async function eraseNotes(tx: Connection, threads: readonly string[]): Promise<RowCounts> {
+async function eraseNotes(
+  tx: Connection,
+  threads: readonly string[],
+  { ownerRef: forgotten, thread }: ErasureScope,
+): Promise<RowCounts> {
   const counts: RowCounts = {};
+  // With a whole owner its audit trail goes too.
+  const whole = thread ? null : forgotten;
   const apps = await tx.query<ScopeRow & { ownerRef: string; ids: string[] }>(sql`
     select n.owner_ref::text as "ownerRef", o.tenant_id, o.user_id, o.app_id, array_agg(distinct n.memory_id::text) as ids
     from ${tx.schema}.note_source n join ${tx.schema}.owner o on o.id = n.owner_ref
@@ -205,7 +211,8 @@ async function eraseNotes(tx: Connection, threads: readonly string[]): Promise<R
     await lockExistingOwner(tx, ownerRef);
     const isNote = sql`x.owner_ref = ${ownerRef}::bigint and x.id = any (${ids}::uuid[]) order by x.ref`;
     const found = await findErasable(tx, isNote);
-    const notes = { ownerRef, scope: scopeOf(row), found, ids, audit: forgetting };
+    const audit = ownerRef === whole ? null : forgetting;
+    const notes = { ownerRef, scope: scopeOf(row), found, ids, audit };
     addCounts(counts, await eraseMemoryRows(tx, notes));
     // Reasons for other notes may quote deleted ones.
     await tx.query(sql`
