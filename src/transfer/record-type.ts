@@ -55,6 +55,11 @@ interface Insertion {
   readonly columns?: LineFields;
   /** Columns of the input that only the statement reads. */
   readonly read?: string;
+  /**
+   * Derived fields that are computed before the insert, with its joins: Citus plans few of them within
+   * one. @default none
+   */
+  readonly first?: readonly string[];
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
   /** The end of the insert. */

@@ -7,9 +7,12 @@ export async function restOn(
   ...insights: readonly (string | null | undefined)[]
 ): Promise<void> {
   await pool.query(
-    `insert into "${schema}".relation (from_ref, to_ref, relation_type, strength)
-     select i.ref, e.ref, 'evidence', 0.6 from "${schema}".memory i, "${schema}".memory e
-     where i.id = any ($1) and e.id = $2`,
+    `with pair as materialized (
+       select i.ref as insight, e.ref as evidence from "${schema}".memory i, "${schema}".memory e
+       where i.id = any ($1) and e.id = $2
+     )
+     insert into "${schema}".relation (from_ref, to_ref, relation_type, strength)
+     select p.insight, p.evidence, 'evidence', 0.6 from pair p`,
     [insights, evidence],
   );
 }
