@@ -23,8 +23,12 @@ export function errorCodeOf(error: unknown): string {
 
 export function brokenConstraint(error: unknown): string | undefined {
   const cause =
-    error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
-  return cause?.constraint?.replace(/_\d+$/, "");
+    error instanceof Error
+      ? (error.cause as { constraint?: string; message?: string } | undefined)
+      : undefined;
+  // Citus passes on the message of another server without its fields, and numbers a shard's names.
+  const named = cause?.constraint ?? /constraint "([^"]+)"/.exec(cause?.message ?? "")?.[1];
+  return named?.replace(/_\d+$/, "");
 }
 
 export function isConnectionError(error: unknown): boolean {

@@ -11,5 +11,10 @@ export const citusSuites = [
   "remember",
 ];
 
-/** They ask for plans of a plain server. */
-export const notOnCitus = ["**/plans.test.ts", "**/rows-read.test.ts", "**/*.long.test.ts"];
+/** They ask for plans of a plain server, or play hundreds of turns, each of which takes a second there. */
+export const notOnCitus = [
+  "**/plans.test.ts",
+  "**/rows-read.test.ts",
+  "**/believed.test.ts",
+  "**/*.long.test.ts",
+];
