@@ -79,7 +79,7 @@ const overdueDays = 1;
 export async function checkThreads(
   db: Database,
   { threads, checkpoints }: Pick<ReturnType<typeof resolveConfig>, "threads" | "checkpoints">,
-): Promise<Check> {
+): Promise<Check[]> {
   const says: string[] = [];
   let overdue = 0;
   const { schema } = db;
@@ -105,8 +105,8 @@ export async function checkThreads(
       ) l`);
     says.push(`${counted(row?.long ?? 0, "thread")} with more than ${keep} checkpoints.`);
   }
-  if (overdue === 0)
-    return ok("threads", says.join(" ") || "All stay: no threads.idleDays, no checkpoints.keep.");
+  if (says.length === 0) return [];
+  if (overdue === 0) return [ok("threads", says.join(" "))];
   const todo = `No process deletes ${overdue} of them. Run \`${commandAt(db, "upkeep")}\` from cron.`;
-  return warn("threads", says.join(" "), todo);
+  return [warn("threads", says.join(" "), todo)];
 }
