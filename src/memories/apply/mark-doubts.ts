@@ -22,11 +22,15 @@ export async function markDoubts(
   const rows = await tx.query<{ memory: MemoryJson; doubtedAt: Date | null; more: number }>(
     sql`
     with recursive ended as (
-      select m.ref, m.id, m.kind, m.id as cause from ${schema}.memory m
-      where m.owner_ref = ${ownerRef} and m.id = any (${ended}::uuid[])
+      select m.ref, m.id, m.kind, m.id as cause
+      from unnest(${ended}::uuid[]) e (id)
+      cross join lateral (select * from ${schema}.memory where id = e.id limit 1) m
+      where m.owner_ref = ${ownerRef}
       union
-      select m.ref, m.id, m.kind, e.cause from ended e
-      join ${schema}.memory m on m.superseded_by = e.id and m.owner_ref = ${ownerRef} and m.state = 'merged'
+      select m.ref, m.id, m.kind, e.cause
+      from ended e
+      cross join lateral (select * from ${schema}.memory where superseded_by = e.id and state = 'merged' offset 0) m
+      where m.owner_ref = ${ownerRef}
     ),
     resting as (
       select e.cause, r.from_ref as ref
@@ -44,9 +48,15 @@ export async function markDoubts(
       select m.ref, row_number() over (
         partition by r.cause order by m.importance desc, m.pinned desc, m.updated_at desc, m.ref
       ) as place
-      from resting r join ${schema}.memory m on m.ref = r.ref
+      from resting r cross join lateral (select * from ${schema}.memory where ref = r.ref limit 1) m
       where m.owner_ref = ${ownerRef} and m.state = 'active' and m.doubted_at is null
         and m.id <> all (${ended}::uuid[]) and m.id <> all (${settled}::uuid[])
+    ),
+    unsettled as materialized (
+      select m.ref
+      from unnest(${settled}::uuid[]) s (id)
+      cross join lateral (select * from ${schema}.memory where id = s.id limit 1) m
+      where m.owner_ref = ${ownerRef} and m.doubted_at is not null
     ),
     doubted as (
       update ${schema}.memory m set doubted_at = ${tx.now()}
@@ -55,7 +65,7 @@ export async function markDoubts(
     ),
     settled as (
       update ${schema}.memory m set doubted_at = null
-      where m.owner_ref = ${ownerRef} and m.id = any (${settled}::uuid[]) and m.doubted_at is not null
+      where m.ref in (select ref from unsettled)
       returning m.ref, m.doubted_at
     ),
     marked as (select * from doubted union all select * from settled)
@@ -63,7 +73,7 @@ export async function markDoubts(
     select ${memoryJson(tx)} as memory, k.doubted_at as "doubtedAt", (
       select count(distinct ref) from placed where ref not in (select ref from doubted)
     )::int as more
-    from marked k join ${schema}.memory m on m.ref = k.ref
+    from marked k cross join lateral (select * from ${schema}.memory where ref = k.ref limit 1) m
     order by m.importance desc, m.ref`,
     { prepare: true },
   );
