@@ -48,12 +48,23 @@ describe("mnemograph", () => {
     expect(await run(["--version"])).toEqual({ code: 0, out: version, err: "" });
   });
 
-  it("The command line has thirteen commands, and call", async () => {
+  it("The command line has fourteen commands, and call", async () => {
     const { out } = await run(["--help"]);
     const [, listed = ""] = /^Commands:\n([\s\S]*?)\n\n/m.exec(out) ?? [];
     const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
     expect(names.filter((name) => name !== "help").sort()).toEqual([
-      ...["call", "doctor", "export", "forget", "import", "inspect", "mcp", "migrate", "reembed"],
+      ...[
+        "call",
+        "doctor",
+        "eval",
+        "export",
+        "forget",
+        "import",
+        "inspect",
+        "mcp",
+        "migrate",
+        "reembed",
+      ],
       ...["search", "serve", "upkeep", "verify", "worker"],
     ]);
   });
