@@ -109,6 +109,7 @@ async function newPlace(page: string) {
       if (page === "docs/http.md") await begin(serverOf(filledIn), `127.0.0.1:${port}`, env);
       if (page === "docs/inspector.md") await ready();
       if (page === "docs/erasing.md") await saveReceipt(url);
+      if (page === "docs/testing-memory.md") saveCases();
       if (command.endsWith("doctor --vectors")) await ready(" --vectors");
       if (command.includes('"id":"6f1c…"')) fill["6f1c…"] = await requestConsent(url);
       if (command === "npx @mnemograph/server import ana.jsonl") {
@@ -165,6 +166,13 @@ async function saveReceipt(url: string): Promise<void> {
   await memory.close();
   writeFileSync(join(project, "receipt.json"), JSON.stringify(receipt));
   writeFileSync(join(project, "receipts.pem"), publicKey.export({ type: "spki", format: "pem" }));
+}
+
+/** Saves the first cases of the page about testing. */
+function saveCases(): void {
+  const text = pages.find(({ path }) => path === "docs/testing-memory.md")?.text ?? "";
+  const [, cases = ""] = /^```yaml cases\n([\s\S]*?)^```$/m.exec(text) ?? [];
+  writeFileSync(join(project, "cases.yaml"), cases);
 }
 
 /** Saves docs/http.md's server, and gives the command that starts it. */
