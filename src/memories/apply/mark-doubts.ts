@@ -87,10 +87,12 @@ export async function markDoubts(
       changes.push(changeOf(memory, "DOUBT", { new: { doubtedAt }, as: "doubted" }));
     else if (!explained.has(memory.id)) changes.push(settledDoubt(memory, { saidAgain: true }));
   }
-  const more = rows[0]?.more ?? 0;
-  const event = { step, op: "doubt", status: "skipped", detail: `${more} more` } as const;
-  return { changes, events: more > 0 ? [event] : [] };
+  return { changes, events: uncounted(step, rows[0]?.more ?? 0) };
 }
+
+/** The event of those beyond the most important. */
+const uncounted = (step: Changer["step"], more: number): ChangeSet["events"] =>
+  more > 0 ? [{ step, op: "doubt", status: "skipped", detail: `${more} more` }] : [];
 
 /** What was merged still holds, in the words of another. */
 function endedIn({ deactivated = [], ended = [] }: Partial<ChangeSet>): string[] {
