@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { notRunOnCitus } from "./citus-statements.js";
-import { citusSuites } from "./citus-suites.js";
+import { citusSuites, notOnCitus } from "./citus-suites.js";
 import listed from "./listed-statements.json" with { type: "json" };
 import { brokenRules } from "./statement-rules.js";
 
@@ -49,8 +49,11 @@ export function statementProblems(folder: string, isWhole: boolean): string[] {
 /** Those of the suites that run on Citus too. */
 export function citusStatements(folder: string): Set<string> {
   const starts = ["citus", ...citusSuites].map((suite) => `${suite.replaceAll("/", "~")}~`);
-  const names = readdirSync(folder).filter((name) =>
-    starts.some((start) => name.startsWith(start)),
+  const others = notOnCitus.map((pattern) => pattern.replace(/^[*/]+/, ""));
+  const names = readdirSync(folder).filter(
+    (name) =>
+      starts.some((start) => name.startsWith(start)) &&
+      !others.some((other) => name.includes(other)),
   );
   return new Set(names.flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n")));
 }
