@@ -97,15 +97,13 @@ export interface ReplayedTurn {
   } | null;
 }
 
-type ReplayRuntime = RecallRuntime;
-
 /**
  * Prints the prompt of an earlier turn again, from what is stored of it, and a changed one beside
  * it. Reads only.
  * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `MODEL_REQUIRED`
  */
-export async function replayTurn(deps: ReplayRuntime, input: ReplayInput): Promise<ReplayedTurn> {
+export async function replayTurn(deps: RecallRuntime, input: ReplayInput): Promise<ReplayedTurn> {
   const { agentId, ...asked } = parseInput(replaySchema, input, "replay");
   const { scope, model } = asked;
   const threadId = asked.threadId + (agentId === undefined ? "" : delegatedMark + agentId);
@@ -209,7 +207,7 @@ type Asked = Pick<
 
 /** Null if no change was asked. */
 async function changedRecall(
-  deps: ReplayRuntime,
+  deps: RecallRuntime,
   { memory, without, with: texts, ...address }: Asked,
   own: StoredShown,
   { recalled, talk }: RebuiltTurn,
@@ -222,7 +220,7 @@ async function changedRecall(
 
 /** What is found now for the turn's question, by the turn's agent. */
 function recallToday(
-  deps: ReplayRuntime,
+  deps: RecallRuntime,
   { scope, threadId }: ThreadAddress,
   { agentId }: StoredShown,
   talk: readonly BaseMessage[],

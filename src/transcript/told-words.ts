@@ -28,17 +28,17 @@ export async function eraseTold(
       from jsonb_array_elements(s.told -> ${list}) with ordinality e (value, place) where (${isGone}) is not true
     )`;
   const changed = await tx.query<{ thread: string; seq: number; told: string }>(sql`
-    select o.thread_ref::text as thread, o.seq, n.told::text as told
+    select s.thread_ref::text as thread, s.seq, n.told::text as told
     from ${schema}.thread t cross join lateral (
       select * from ${schema}.shown where thread_ref = t.id and told is not null
-    ) o cross join lateral (
+    ) s cross join lateral (
       select jsonb_build_object(
         'changes', ${without("changes", sql`${named("memoryId")} or ${named("insteadId")}`)},
         'consents', ${without("consents", sql`${named("id")} or ${named("currentId")}`)},
         'unread', ${without("unread", isOfThread)}
-      ) as told from (select o.told) s
+      ) as told
     ) n
-    where t.owner_ref = ${ownerRef}::bigint and n.told <> o.told`);
+    where t.owner_ref = ${ownerRef}::bigint and n.told <> s.told`);
   if (changed.length === 0) return;
   const [refs, places] = [changed.map(({ thread }) => thread), changed.map(({ seq }) => seq)];
   await tx.query(sql`

@@ -76,8 +76,10 @@ export async function eraseConversationBatch(
   // More rows may be left: the threads go in the batch that finds none.
   if (totalOf(counts) > 0) return counts;
   // The lock is for memories learned there, which lose their thread.
-  if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
-  if (ownerRef !== null) await eraseTold(tx, { ownerRef, threads: refs });
+  if (ownerRef !== null) {
+    await lockExistingOwner(tx, ownerRef);
+    await eraseTold(tx, { ownerRef, threads: refs });
+  }
   if (thread) await forgetWords(tx, erasure, thread.threadId);
   // Workers have lost their tasks on these threads, so no more notes follow.
   if (takesNotes(erasure)) addCounts(counts, await eraseNotes(tx, refs, erasure));
