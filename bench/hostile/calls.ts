@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { bearerTokens, createMemoryApp } from "../../packages/server/src/http/index.js";
 import { createMemory, type Memory, MemoryError, memoryQueryTool } from "../../src/index.js";
@@ -187,10 +188,17 @@ async function importText(memory: Memory, text: string, id: string): Promise<boo
 function echoingModel() {
   let output = "";
   const model = new ScriptedChatModel({
-    replies: (_, __, { tools = [] }) =>
-      JSON.stringify(tools[0]).includes("fact_extraction")
-        ? { structured: { reasoning: output, facts: [factOf(output)] } }
-        : { structured: { reasoning: output, summary: `They talked. ${output}` } },
+    replies: (_, __, { tools: [tool] = [] }) => {
+      const { name } = (tool as { function: { name: string } }).function;
+      const isFacts = name === "fact_extraction";
+      const args = isFacts
+        ? { reasoning: output, facts: [factOf(output)] }
+        : { reasoning: output, summary: `They talked. ${output}` };
+      // With its usage, which the stand-in else estimates by writing the calls as JSON again.
+      const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+      const reply = new AIMessage({ tool_calls: [{ name, args, id: randomUUID() }] });
+      return Object.assign(reply, { usage_metadata: usage });
+    },
   });
   const say = (text: string) => {
     output = text;
