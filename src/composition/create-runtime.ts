@@ -8,7 +8,7 @@ import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
 import { createModelPause } from "../models/model-pause.js";
-import { insertEvent, recordExhausted } from "../observability/events/event-log.js";
+import { actions, insertEvent, recordExhausted } from "../observability/events/event-log.js";
 import { createUsage } from "../observability/usage/usage.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
@@ -52,7 +52,7 @@ export function createRuntime(
   };
   const onBack = ({ durationMs, refused }: Outage) => {
     const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
-    void record({ step: "database", op: "resume", status: "ok", detail });
+    void record({ ...actions.database, status: "ok", detail });
   };
   const db: Database = openDatabase(
     database,
