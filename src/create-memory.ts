@@ -15,7 +15,9 @@ import {
   type SpanReport,
 } from "./composition/observe.js";
 import { watchLevels } from "./composition/watch-levels.js";
+import type { ChangedConstants, ResolvedConfig } from "./config.js";
 import { createConsentsApi } from "./consents/consents-api.js";
+import { type MemoryOptions, memoryOptionsSchema } from "./create-memory-options.js";
 import { MemoryError } from "./errors.js";
 import { parseInput } from "./input/parse-input.js";
 import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
@@ -25,7 +27,6 @@ import { createChangesApi } from "./memories/audit/changes-api.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
-import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
 import { reembed, reportLacking } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
@@ -33,7 +34,6 @@ import { actions } from "./observability/events/event-log.js";
 import { createEventsApi } from "./observability/events/events.js";
 import { createStats } from "./observability/events/stats.js";
 import { createEnergyApi } from "./observability/usage/energy.js";
-import type { ChangedConstants, ResolvedConfig } from "./options.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";

@@ -1,8 +1,8 @@
+import type { ResolvedConfig } from "../config.js";
 import { askConsents } from "../consents/consent-rows.js";
 import { MemoryError } from "../errors.js";
 import type { InternalApi } from "../internal-api.js";
 import { errorLine } from "../logger.js";
-import type { ResolvedConfig } from "../options.js";
 import { actions } from "../observability/events/event-log.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import { recall } from "../prompt/recall.js";

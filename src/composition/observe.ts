@@ -89,7 +89,7 @@ export interface SpanReport {
 }
 
 /** Span name after "mnemograph.", and the step of its events. */
-export type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
+type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
 
 /**
  * Runs `work` in a span, on a database that counts round trips if a provider listens, and measures
