@@ -55,27 +55,26 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     checkpoint: { ...tuple.checkpoint, channel_values: load(tuple.checkpoint.channel_values) },
     ...(tuple.pendingWrites && { pendingWrites: load(tuple.pendingWrites) }),
   });
-  const own: Partial<BaseCheckpointSaver> = {
+  const getTuple = async (config: RunnableConfig) => {
+    const tuple = await saver.getTuple(config);
+    return tuple && loadTuple(tuple);
+  };
+  const own = {
     put(config, checkpoint, metadata, versions) {
       const kept = { ...checkpoint, channel_values: keepAll(checkpoint.channel_values) };
       return saver.put(config, kept, metadata, versions);
     },
-    putWrites(config, writes: PendingWrite[], ...task: [taskId: string, taskPath?: string]) {
+    putWrites(config, writes, ...task) {
       const kept = writes.map(([channel, value]): PendingWrite => [channel, keep(channel, value)]);
       return saver.putWrites(config, kept, ...task);
     },
-    async getTuple(config: RunnableConfig) {
-      const tuple = await saver.getTuple(config);
-      return tuple && loadTuple(tuple);
-    },
-    async get(config: RunnableConfig) {
-      return (await own.getTuple?.(config))?.checkpoint;
-    },
-    async *list(config: RunnableConfig, options) {
+    getTuple,
+    get: async (config) => (await getTuple(config))?.checkpoint,
+    async *list(config, options) {
       for await (const tuple of saver.list(config, options)) yield loadTuple(tuple);
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
-  };
+  } satisfies Partial<BaseCheckpointSaver>;
   const forgetful = new Proxy(saver, {
     get(target, name) {
       if (Object.hasOwn(own, name)) return Reflect.get(own, name);

@@ -1,6 +1,6 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { z } from "zod";
-import { parseJson } from "../../input/plain-json.js";
+import { attempt, parseJson } from "../../input/plain-json.js";
 
 const decision = z.strictObject({
   id: z.string().describe("The proposal's id."),
@@ -100,7 +100,10 @@ export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],
 ): ConsentAnswer | { readonly problem: string } {
-  const answer = typeof resumed === "string" ? fromJson(resumed) : resumed;
+  const answer =
+    typeof resumed === "string"
+      ? (attempt(() => parseJson(resumed, "The answer")) ?? resumed)
+      : resumed;
   const byId = answerSchema.safeParse(answer);
   if (byId.success) {
     const ids = byId.data.decisions.map(({ id }) => id);
@@ -121,12 +124,4 @@ export function readConsentAnswer(
     return { problem: `${counts}: give one for each, in order.` };
   }
   return { decisions: asked.map(({ id }, at) => ({ id, ...(each.data[at] as Verdict) })) };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return parseJson(text, "The answer");
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
+import { attempt } from "../../input/plain-json.js";
 import { memoryKey } from "../run/state-fields.js";
 
 type GraphDefinition = Readonly<Record<string, unknown>>;
@@ -88,12 +89,10 @@ function mergesById(channel: AgentChannel): boolean {
   const [before, after] = ["before", "after"].map(
     (text) => new HumanMessage({ id: "same", content: text }),
   );
-  try {
-    const merged = channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]);
-    return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
-  } catch {
-    return false;
-  }
+  const merged = attempt(
+    () => channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]),
+  );
+  return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
 }
 
 type GraphValues = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { checkpointTableNames, existingTables } from "../../checkpoints/checkpoint-names.js";
+import { hasCheckpoints } from "../../checkpoints/checkpoint-names.js";
 import { pruneThread } from "../../checkpoints/prune-checkpoints.js";
 import { insertEvent } from "../../observability/events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
@@ -17,11 +17,9 @@ const maxPerPass = 1_000;
  */
 export async function pruneThreads({ db, config }: Runtime<AgeingOptions>): Promise<void> {
   const { keep } = config.checkpoints;
-  const tables = checkpointTableNames.map((table) => ({ table }));
-  if (keep === undefined || (await existingTables(db, tables)).length === 0) return;
-  const before = sql`'infinity'::timestamptz`;
+  if (keep === undefined || !(await hasCheckpoints(db))) return;
   for (const { name, threadId, ...scope } of await findLongThreads(db, keep)) {
-    const pruned = await pruneThread(db, name, { keepLast: keep, before, keepBranches: true });
+    const pruned = await pruneThread(db, name, { keepLast: keep, keepBranches: true });
     if (pruned.checkpoints === 0) continue;
     const counts = Object.entries(pruned).map(([table, count]) => `${table}=${count}`);
     const event = { scope: scopeOf(scope), threadId, step: "lifecycle", op: "delete" } as const;
