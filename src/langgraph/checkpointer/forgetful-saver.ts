@@ -7,6 +7,7 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { opensTurn } from "../../messages/inserted-message.js";
+import { withFields } from "../../messages/message-text.js";
 import {
   isBlockText,
   isMemoryMessage,
@@ -241,8 +242,7 @@ function rewriteParts(
   const fields = Object.entries(value);
   const next = fields.map(([key, inner]) => [key, within(inner)] as const);
   if (next.every(([, inner], at) => inner === fields[at]?.[1])) return value;
-  const copy = Object.create(Object.getPrototypeOf(value));
-  return Object.assign(copy, value, Object.fromEntries(next));
+  return withFields(value, Object.fromEntries(next));
 }
 
 function messageIn(value: unknown): AnyMessage | undefined {

@@ -110,18 +110,14 @@ export function readConsentAnswer(
     const twice = ids.find((id, index) => ids.indexOf(id) < index);
     return twice === undefined ? byId.data : { problem: `Proposal "${twice}" is decided twice.` };
   }
-  const forAll = verdict.safeParse(answer);
-  if (forAll.success) {
-    const { value, text } = forAll.data;
-    if ((value ?? text) !== undefined && asked.length !== 1)
-      return { problem: `Name the proposal to change. ${acceptedForms}` };
-    return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
-  }
-  const each = answersInOrder.safeParse(answer);
-  if (!each.success) return { problem: acceptedForms };
-  if (each.data.length !== asked.length) {
-    const counts = `There are ${asked.length} proposals and ${each.data.length} decisions`;
+  const { data: forAll } = verdict.safeParse(answer);
+  if ((forAll?.value ?? forAll?.text) !== undefined && asked.length !== 1)
+    return { problem: `Name the proposal to change. ${acceptedForms}` };
+  const each = forAll ? asked.map(() => forAll) : answersInOrder.safeParse(answer).data;
+  if (!each) return { problem: acceptedForms };
+  if (each.length !== asked.length) {
+    const counts = `There are ${asked.length} proposals and ${each.length} decisions`;
     return { problem: `${counts}: give one for each, in order.` };
   }
-  return { decisions: asked.map(({ id }, at) => ({ id, ...(each.data[at] as Verdict) })) };
+  return { decisions: asked.map(({ id }, at) => ({ id, ...(each[at] as Verdict) })) };
 }
