@@ -82,19 +82,12 @@ function structuredTool(
 }
 
 function copyOf(message: BaseMessage): AIMessage {
+  // Other messages have none of an answer's own fields.
   const { content, additional_kwargs, response_metadata, id, name } = message;
-  const copies = {
-    additional_kwargs: { ...additional_kwargs },
-    response_metadata: { ...response_metadata },
-  };
-  const common = { content, ...copies, ...defined({ id, name }) };
-  if (!AIMessage.isInstance(message)) return new AIMessage(common);
-  return new AIMessage({
-    ...common,
-    tool_calls: [...(message.tool_calls ?? [])],
-    invalid_tool_calls: [...(message.invalid_tool_calls ?? [])],
-    ...defined({ usage_metadata: message.usage_metadata }),
-  });
+  const { tool_calls, invalid_tool_calls, usage_metadata } = message as AIMessage;
+  const fields = { content, additional_kwargs, response_metadata, id, name };
+  const calls = { tool_calls, invalid_tool_calls, usage_metadata };
+  return new AIMessage(structuredClone(defined({ ...fields, ...calls })));
 }
 
 export function toolName(tool: BindToolsInput): string {

@@ -12,9 +12,7 @@ export const eventFields = ["op", "node", "step", "status", "category", "detail"
 type EventField = (typeof eventFields)[number];
 
 /** A filter of events; `since` is inclusive, `until` exclusive. */
-type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & {
-  readonly scope?: Scope | undefined;
-};
+type EventSelection = z.input<typeof selectionSchema>;
 
 export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & {
   readonly count: number;

@@ -20,6 +20,7 @@ export interface Cost {
 }
 
 const costsSchema = z.strictObject({
+  /** @default everybody's, for operators */
   scope: scopeField,
   /** Without a scope: only this tenant. @default all tenants */
   tenantId: tenantField,
@@ -30,10 +31,7 @@ const costsSchema = z.strictObject({
   limit: pageRowsField,
 });
 
-export interface ListCosts extends Omit<z.input<typeof costsSchema>, "scope"> {
-  /** @default everybody's, for operators */
-  readonly scope?: Scope | undefined;
-}
+export interface ListCosts extends z.input<typeof costsSchema> {}
 
 /** Most tokens first. @throws MemoryError `INVALID_INPUT` */
 export function listCosts(db: Connection, input: ListCosts): Promise<Cost[]> {

@@ -13,12 +13,7 @@ import {
   hasMemory,
   hasScope,
 } from "../../scope/erasure-scope.js";
-import {
-  requiredScope,
-  requiredThread,
-  type Scope,
-  type ThreadAddress,
-} from "../../scope/scope.js";
+import { requiredScope, requiredThread, type Scope } from "../../scope/scope.js";
 import { findErasableThreads } from "../../transcript/list-threads.js";
 import {
   type BatchOptions,
@@ -42,13 +37,9 @@ interface ForgetProgress {
   readonly total: number;
 }
 
-export interface ForgetInput extends Omit<z.input<typeof eraseSchema>, "scope"> {
-  readonly scope: Scope;
-}
+export interface ForgetInput extends z.input<typeof eraseSchema> {}
 
-export interface DeleteThread
-  extends Omit<z.input<typeof deleteThreadSchema>, keyof ThreadAddress>,
-    ThreadAddress {}
+export interface DeleteThread extends z.input<typeof deleteThreadSchema> {}
 
 export interface Forgotten {
   /** Rows deleted by this run, by table; only tables with any. */
