@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import { abortSignal, parseInput } from "../input/parse-input.js";
 import { errorLine } from "../logger.js";
 import type { Work } from "./define-work.js";
-import { createLook } from "./look.js";
+import { createLook } from "./find-due-work.js";
 import { type Counts, createRunner, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
 import { createWakeUps, type QueueOption, type WakeUps } from "./wake-ups.js";
 import { kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";

@@ -7,8 +7,8 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants, keepTenancy } from "../postgres/isolation.js";
 import type { Within, Work } from "./define-work.js";
 import { createFairQueue } from "./fair-queue.js";
+import { createLook, createSweeper, type LookReason } from "./find-due-work.js";
 import { createLanes, type Lanes } from "./lanes.js";
-import { createLook, createSweeper, type LookReason } from "./look.js";
 import { type Job, jobName, kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export interface UpkeepInput {

@@ -4,8 +4,8 @@ import { retryDelayMs } from "../models/model-pause.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import { redactSecrets } from "../screening/redact-secrets.js";
 import { storable } from "../text/storable-text.js";
+import { isUnread } from "./forgotten-words.js";
 import type { JobRuntime } from "./jobs-options.js";
-import { isUnread } from "./omissions.js";
 import type { LoadedWork, WorkDefinition, WorkSteps } from "./work-definition.js";
 import { jobName, type ModelWorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost } from "./work-table.js";
@@ -20,31 +20,21 @@ export interface Failure {
 
 const maxOutputCharacters = 100_000;
 
-export function toFailure(error: unknown): Failure {
-  const { cause } = Object(error) as { readonly cause?: unknown };
-  const unusable = cause instanceof UnusableOutput ? cause : null;
-  return {
-    code: MemoryError.is(error)
-      ? error.code
-      : error instanceof LeaseLost
-        ? "LEASE_LOST"
-        : "UNEXPECTED",
-    message: errorLine(error),
-    output: unusable
-      ? storable(unusable.output.slice(0, maxOutputCharacters))
-      : providerText(error),
-    isFinal: unusable?.isRefusal === true,
-  };
-}
-
 const maxProviderCharacters = 1_000;
 
-/** What the provider said, which may quote the prompt; null for other failures. */
-function providerText(error: unknown): string | null {
-  const { cause } = Object(error) as { readonly cause?: unknown };
-  if (!MemoryError.is(error, "MODEL_FAILED") || !(cause instanceof Error)) return null;
-  // Whatever `redact` is: some quote the key that they refuse.
-  return storable(redactSecrets(cause.message.slice(0, maxProviderCharacters))) || null;
+export function toFailure(error: unknown): Failure {
+  const message = errorLine(error);
+  if (error instanceof LeaseLost) return { code: "LEASE_LOST", message, output: null };
+  if (!MemoryError.is(error)) return { code: "UNEXPECTED", message, output: null };
+  const { code, cause } = error;
+  if (cause instanceof UnusableOutput) {
+    const output = storable(cause.output.slice(0, maxOutputCharacters));
+    return { code, message, output, isFinal: cause.isRefusal };
+  }
+  if (code !== "MODEL_FAILED" || !(cause instanceof Error)) return { code, message, output: null };
+  // What the provider said, which may quote the prompt, and the key that it refuses.
+  const said = redactSecrets(cause.message.slice(0, maxProviderCharacters));
+  return { code, message, output: storable(said) || null };
 }
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
