@@ -79,9 +79,7 @@ export async function settleFailure(
       await of.steps.fail?.(deps.db, claim, work);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
-    const { staysFailed = false } = of.policy;
-    if (isLast && work && !staysFailed) return await giveUp(deps, of, { claim, work, failure });
-    return await tryAgain(deps, of, failed, isLast && staysFailed);
+    return await recordFailure(deps, of, failed, isLast);
   } catch (error) {
     if (error instanceof LeaseLost) return "lost";
     throw error;
@@ -122,54 +120,41 @@ export async function putOff(
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
 const minWaitMs = 1_000;
 
-async function tryAgain(
+/** Has the work tried again, or gives it up after its last try; some then stays as it is. */
+async function recordFailure(
   deps: JobRuntime,
   of: Definition,
   { claim, work, failure }: FailedTry,
   isLast: boolean,
 ): Promise<JobStatus> {
-  const { tries, meanwhile = "Nothing was written" } = of.policy;
+  const { db, logger } = deps;
+  const { tries, staysFailed = false, meanwhile = "Nothing was written" } = of.policy;
+  const { code, message: error } = failure;
+  const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
+  const { name, fields } = failedWork(of, claim, work);
+  if (isLast && work && !staysFailed) {
+    const { doneUntil = claim.doneUntil, more } = work;
+    await db.transaction(async (tx) => {
+      const done = { doneUntil, more };
+      await giveWorkUp(tx, claim, { done, range: rangeOf(work), error, output });
+      await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
+    });
+    logger.error(`${name} was given up at try ${claim.attempt}: ${error}`, { ...fields, code });
+    return "dead_letter";
+  }
   const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
-  const retryMs = isLast ? null : waitMs;
-  const output = await redactedOutput(deps, failure);
-  await deps.db.transaction(async (tx) => {
-    await failWork(tx, claim, { error: failure.message, output, retryMs });
+  const retryMs = isLast && staysFailed ? null : waitMs;
+  await db.transaction(async (tx) => {
+    await failWork(tx, claim, { error, output, retryMs });
     await of.steps.fail?.(tx, claim, work);
   });
-  const { name, fields: about } = failedWork(of, claim, work);
-  const fields = { ...about, code: failure.code, retryMs };
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
-  deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
+  logger.warn(`${name} failed: ${error} ${meanwhile}; ${next}.`, { ...fields, code, retryMs });
   // Omits the message: some providers quote the prompt.
-  if (work) await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
+  if (work) await insertEvent(db, failureEvent(of.kind, work, "error", code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
-
-async function giveUp(
-  deps: JobRuntime,
-  of: Definition,
-  { claim, work, failure }: FailedTry & { readonly work: LoadedWork },
-): Promise<JobStatus> {
-  const { doneUntil = claim.doneUntil, more } = work;
-  const output = await redactedOutput(deps, failure);
-  await deps.db.transaction(async (tx) => {
-    await giveWorkUp(tx, claim, {
-      done: { doneUntil, more },
-      range: rangeOf(work),
-      error: failure.message,
-      output,
-    });
-    await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
-  });
-  const { name, fields } = failedWork(of, claim, work);
-  const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
-  deps.logger.error(line, { ...fields, code: failure.code });
-  return "dead_letter";
-}
-
-const redactedOutput = async ({ redactor }: JobRuntime, { output }: Failure) =>
-  output && (await redactor.text(output).catch(() => null));
 
 function failedWork({ kind }: Definition, { ref, attempt }: Claim, work: LoadedWork | null) {
   const { threadId } = work ?? {};

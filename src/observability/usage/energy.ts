@@ -30,7 +30,7 @@ export interface EnergyApi {
    * @param of.tenantId @default calls without a tenant
    * @throws MemoryError `INVALID_INPUT`
    */
-  level(of?: { readonly tenantId?: string | undefined }): Promise<EnergyLevel>;
+  level(of?: z.input<typeof levelSchema>): Promise<EnergyLevel>;
   /**
    * What background calls of models took in the last days, by kind of work, user or app: most tokens
    * first. Without a scope: everybody's, for operators.
