@@ -91,23 +91,23 @@ function copyOf(message: BaseMessage): AIMessage {
 }
 
 export function toolName(tool: BindToolsInput): string {
-  const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
-  if (isNamed(named)) return named.name;
+  const name = nameIn(tool);
+  if (name !== undefined) return name;
   throw new TypeError(
     'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
   );
 }
 
-function isNamed(value: unknown): value is { name: string } {
-  return (
-    typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
-  );
+/** Of a tool, or of a choice of one, in each of the forms. */
+function nameIn(value: unknown): string | undefined {
+  type Named = { readonly name?: unknown } | undefined;
+  const { function: inner, name } = Object(value) as Named & { readonly function?: Named };
+  const found = inner?.name ?? name;
+  return typeof found === "string" ? found : undefined;
 }
 
 function demandedTool(toolChoice: unknown): string | undefined {
   if (typeof toolChoice === "string")
     return ["auto", "any", "none", "required"].includes(toolChoice) ? undefined : toolChoice;
-  if (typeof toolChoice !== "object" || toolChoice === null) return undefined;
-  const choice = "function" in toolChoice ? toolChoice.function : toolChoice;
-  return isNamed(choice) ? choice.name : undefined;
+  return nameIn(toolChoice);
 }
