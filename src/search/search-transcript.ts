@@ -23,6 +23,7 @@ import { nearnessInTime, rangesOf } from "./question-dates.rule.js";
 import { shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
 import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
+import { wordWeights } from "./search-memories.js";
 
 interface TranscriptCandidate {
   readonly threadId: string;
@@ -130,7 +131,6 @@ function findCandidates(
   const owners = scope
     ? seenOwners(db, scope)
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)} order by o.id`;
-  const { k1, b, longest, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
   return db.query<FoundMessage>(
     sql`
     with owner as materialized (select array(${owners}) as ids),
@@ -147,7 +147,7 @@ function findCandidates(
             (select ids from owner), ${appId}, ${threadId},
             ${schema}.asked_words_1((select ids from owner), ${db.language}::regconfig, ${terms}), ${maxCandidates},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
-            ${k1}, ${b}, ${longest}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
+            ${wordWeights}
           )
           order by fit desc, thread_ref, seq limit ${maxCandidates}
         )
