@@ -25,7 +25,8 @@ import { type Question, readQuestion } from "./read-question.js";
 import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
 import { wordWeights } from "./search-memories.js";
 
-interface TranscriptCandidate {
+export interface TranscriptHit {
+  readonly scope: Scope;
   readonly threadId: string;
   readonly seq: number;
   readonly messageId: string;
@@ -35,13 +36,23 @@ interface TranscriptCandidate {
   readonly saidAt: Date;
   /** Where it was said. */
   readonly timeZone: string;
-  /** BM25 fit including the messages around it, 0 to 1. */
-  readonly fit: number;
-  /** BM25 fit of the message alone, 0 to 1. */
-  readonly ownFit: number;
+  /**
+   * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
+   * a named day.
+   */
+  readonly similarity: number;
+  /** Determines the rank; comparable within one search. */
+  readonly score: number;
+  readonly reason: string;
 }
 
-type FoundMessage = TranscriptCandidate & ScopeRow;
+type FoundMessage = Omit<TranscriptHit, "scope" | "similarity" | "score" | "reason"> &
+  ScopeRow & {
+    /** BM25 fit including the messages around it, 0 to 1. */
+    readonly fit: number;
+    /** BM25 fit of the message alone, 0 to 1. */
+    readonly ownFit: number;
+  };
 
 /** Candidates that reach the threshold, best first. Without one: none unless the best is good. */
 function rankTranscript(
@@ -87,18 +98,6 @@ export interface TranscriptQuery extends Omit<z.input<typeof querySchema>, "scop
   readonly scope?: Scope | undefined;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
-}
-
-export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
-  readonly scope: Scope;
-  /**
-   * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
-   * a named day.
-   */
-  readonly similarity: number;
-  /** Determines the rank; comparable within one search. */
-  readonly score: number;
-  readonly reason: string;
 }
 
 /** Speaker and date reorder only the head of the list. */
@@ -180,10 +179,7 @@ function findCandidates(
   );
 }
 
-function reasonOf(
-  { fit, ownFit }: Pick<TranscriptCandidate, "fit" | "ownFit">,
-  isNamed: boolean,
-): string {
+function reasonOf({ fit, ownFit }: Pick<FoundMessage, "fit" | "ownFit">, isNamed: boolean): string {
   const words =
     ownFit > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
   return isNamed ? `${words}; said by who is asked about` : words;
