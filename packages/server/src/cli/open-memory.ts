@@ -24,7 +24,7 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** @throws MemoryError `SETUP_REQUIRED` without a database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
-  const { schema, config, embeddings, model } = flags;
+  const { schema, config } = flags;
   const { option: database } = existingDatabase(flags);
   return createMemory({
     database,
@@ -32,14 +32,29 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(await isolationOf(database, schema)),
     ...(jobs && { jobs }),
     ...(config !== undefined && { config }),
+    ...(await loadModels(flags)),
+  });
+}
+
+/** What `--model` and `--embeddings` name. @throws MemoryError `INVALID_INPUT` */
+export async function loadModels({
+  model,
+  embeddings,
+}: Pick<MemoryFlags, "model" | "embeddings">): Promise<Models> {
+  return {
+    ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
     ...(embeddings && {
       embeddings:
         embeddings === "local"
           ? embeddings
           : await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
     }),
-    ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
-  });
+  };
+}
+
+export interface Models {
+  readonly model?: BaseChatModel;
+  readonly embeddings?: EmbeddingsInterface | "local";
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */

@@ -304,7 +304,9 @@ export const threadOperations = {
       const messages = await emptyIfForbidden(allMessages(memory, { scope, threadId }), []);
       if (messages.length === 0) throw nothingHere();
       const names = await namesOf(memory, scope);
-      return { yaml: exportCase({ scope, threadId, names, messages }) };
+      const [latest] = await memory.threads.shown({ scope, threadId, limit: 1 });
+      const shown = latest?.memories.flatMap(({ text }) => text ?? []) ?? [];
+      return { yaml: exportCase({ scope, threadId, names, messages, shown }) };
     },
   }),
   removeMessage: operation("delete", "/threads/:threadId/messages/:messageId", "scope", {
