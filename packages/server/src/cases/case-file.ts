@@ -1,5 +1,5 @@
 import type { Scope } from "mnemograph";
-import { explainIssue } from "mnemograph/contract";
+import { defined, explainIssue } from "mnemograph/contract";
 import { type Document, isMap, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import { z } from "zod";
 
@@ -171,6 +171,5 @@ export const threadIdOf = ({ id }: { readonly id?: string | undefined }, place: 
   id ?? String(place + 1);
 
 export function scopeOf({ tenant: tenantId, user: userId, app: appId }: Case): Scope {
-  const ids = { tenantId, userId: userId ?? (appId === undefined ? "user" : undefined), appId };
-  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+  return defined({ tenantId, userId: userId ?? (appId === undefined ? "user" : undefined), appId });
 }

@@ -7,14 +7,11 @@ import {
   withDeadline,
 } from "mnemograph/contract";
 import { bad, type Check, ok } from "./check.js";
+import type { MemoryFlags } from "./flags.js";
 import { loadModels, type Models } from "./open-memory.js";
 import { WrongUse } from "./output.js";
 
-interface ProviderFlags {
-  readonly ask?: true;
-  readonly model?: string;
-  readonly embeddings?: string;
-}
+type ProviderFlags = Pick<MemoryFlags, "model" | "embeddings"> & { readonly ask?: true };
 
 /** Without `--ask` none. @throws MemoryError `INVALID_INPUT` */
 export async function loadProviders({ ask, ...flags }: ProviderFlags): Promise<Models> {

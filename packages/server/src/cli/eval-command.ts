@@ -1,14 +1,5 @@
+import type { EvalFlags } from "./evaluate.js";
 import { type CliCommand, withModel, withSettings } from "./flags.js";
-
-export interface EvalFlags {
-  readonly model?: string;
-  readonly embeddings?: string;
-  readonly config?: string;
-  readonly answers?: string;
-  readonly record?: string;
-  readonly case?: string;
-  readonly json?: true;
-}
 
 export const evalCommand: CliCommand = {
   name: "eval",

@@ -4,10 +4,15 @@ import { createMemory, parseInput, parseJson, resolveConfig } from "mnemograph/c
 import { type Case, type CaseFile, readCases, recordings } from "../cases/case-file.js";
 import { type PlayedCase, playCase } from "../cases/play-case.js";
 import { answeringModel, recordAnswers } from "../cases/recorded-answers.js";
-import type { EvalFlags } from "./eval-command.js";
-import { readText } from "./flags.js";
+import { type MemoryFlags, readText } from "./flags.js";
 import { loadModels } from "./open-memory.js";
 import { aligned, counted, oneLine, print, WrongUse } from "./output.js";
+
+export interface EvalFlags extends Pick<MemoryFlags, "model" | "embeddings" | "config" | "json"> {
+  readonly answers?: string;
+  readonly record?: string;
+  readonly case?: string;
+}
 
 /** Plays the cases of `file`, one after the other, and prints what was found. */
 export async function evaluate(file: string, flags: EvalFlags): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type Database,
   defaultDataDir,
   defaultLogger,
+  defined,
   findIsolation,
   MemoryError,
   messageOf,
@@ -59,8 +60,8 @@ export interface Models {
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
 export function scopeOfFlags({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
-  const named = Object.entries({ tenantId, userId, appId }).filter(([, id]) => id !== undefined);
-  if (userId !== undefined || appId !== undefined) return parseScope(Object.fromEntries(named));
+  if (userId !== undefined || appId !== undefined)
+    return parseScope(defined({ tenantId, userId, appId }));
   throw new MemoryError(
     "SCOPE_REQUIRED",
     "Say whose memory: --user ID, --app ID, or both (of --tenant ID).",

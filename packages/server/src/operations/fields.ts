@@ -4,6 +4,11 @@ import { z } from "zod";
 /** Names, descriptions and JSON schemas of types, for OpenAPI. */
 export const described = z.registry<Readonly<Record<string, unknown>>>();
 
+export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output") {
+  const options = { metadata: described, unrepresentable: "any", reused: "inline" } as const;
+  return z.toJSONSchema(schema, { io, ...options });
+}
+
 export const text = z.string();
 export const texts = z.array(text);
 export const number = z.number();

@@ -1,4 +1,4 @@
-import type { AsOf, MemoryDraft, MemoryItem, MemoryListing, Scope } from "mnemograph";
+import type { AsOf, Memory, MemoryDraft, MemoryItem, MemoryListing, Scope } from "mnemograph";
 import {
   changeFields,
   consentStatuses,
@@ -156,33 +156,21 @@ export const memoryOperations = {
     versioned: true,
     input: { ...idField, ...reasonField },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.confirm({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("confirm"),
   }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
     does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
     input: { ...idField, ...reasonField },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.remove({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("remove"),
   }),
   restoreMemory: operation("post", "/memories/:id/restore", "scope", {
     does: "Bring a removed memory back",
     versioned: true,
     input: { ...idField, ...reasonField, ...consent },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.restore({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("restore"),
   }),
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
@@ -291,6 +279,17 @@ function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   return given.origin === undefined && given.role === undefined
     ? { ...given, origin: "user" }
     : given;
+}
+
+function changed(verb: "confirm" | "remove" | "restore") {
+  return async (
+    context: CallContext<"scope">,
+    input: Parameters<Memory["memories"][typeof verb]>[0],
+  ) =>
+    context.memory.memories[verb]({
+      ...input,
+      ...(await checkedAccess(context, input.id, false)),
+    });
 }
 
 /**
