@@ -5,6 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { isId, type LockedOwner } from "../../scope/scope-predicates.js";
 import type { ChangeSet } from "../apply/change-set.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
+import { endedDoubt } from "../item/doubt.rule.js";
 import { isApproved, type MemoryItem } from "../item/memory.js";
 import {
   type MemoryWords,
@@ -25,10 +26,10 @@ export interface Editing {
   readonly tx: Connection;
   readonly owner: LockedOwner;
   readonly before: MemoryItem;
-  /** Texts that passed the screen. */
-  readonly passed: ReadonlySet<string>;
-  /** The new text; null keeps the vector. */
-  readonly embedded: Embedded | null;
+  /** Texts that passed the screen. @default all: they were screened when they were written */
+  readonly passed?: ReadonlySet<string>;
+  /** The new text. @default keeps the vector */
+  readonly embedded?: Embedded | null;
 }
 
 /** A memory as a change leaves it, and what makes it so. */
@@ -40,20 +41,18 @@ export interface PlannedEdit {
 /**
  * Gives the memory `before` the content and trust of `next` and makes it active. New text gets new
  * links.
- * @param how.isVouched skips screening. @default a person approved `next`
- * @param how.gone a memory that goes at the same time, which gets no link
+ * @param gone a memory that goes at the same time, which gets no link
  * @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
  */
 export async function planRewrite(
   { config }: WriteRuntime,
   { tx, owner, before, passed, embedded }: Editing,
   next: MemoryItem,
-  how: { readonly isVouched?: boolean; readonly gone?: string } = {},
+  gone?: string,
 ): Promise<PlannedEdit> {
   const { id, origin, trust } = next;
-  const { isVouched = isApproved(next), gone } = how;
   const memory = prepareRewrite(config.policy, next);
-  if (!isVouched) requireScreened(memory, before, passed);
+  if (passed && !isApproved(next)) requireScreened(memory, before, passed);
 
   // New text has other neighbours.
   const vector = embedded?.vectors[0] ?? null;
@@ -75,7 +74,11 @@ export async function planRewrite(
   const rewrite = { ...content, id, vector, links, heldSince, revived, state: "active" as const };
   return {
     after: { ...next, ...versionOf(memory), state: "active" },
-    set: { rewrites: [rewrite], changes: linkChanges(next, links ?? []) },
+    set: {
+      rewrites: [rewrite],
+      settledDoubts: endedDoubt(before),
+      changes: linkChanges(next, links ?? []),
+    },
   };
 }
 
