@@ -14,7 +14,6 @@ import {
   setFields,
   versionOf,
 } from "../item/memory-fields.js";
-import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
 import { findExisting } from "../write/find-existing.js";
 import { linkChanges, nearestLinks } from "../write/plan-statement.js";
 import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
@@ -115,14 +114,12 @@ async function slotFreeSince(
   { id, scope, category, key, validFrom }: MemoryItem,
 ): Promise<string | undefined> {
   if (key === null) return undefined;
-  const ended = await tx.query<ValidityInterval>(sql`
-    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
+  const [ended] = await tx.query<{ last: string | null }>(sql`
+    select to_json(max(valid_to)) #>> '{}' as last
     from ${tx.schema}.memory
     where owner_ref = ${owner.ref} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
-      and state = 'superseded' and id <> ${id}`);
-  const from = validFrom.toISOString();
-  const since = freeSince(from, ended);
-  return since === from ? undefined : since;
+      and state = 'superseded' and id <> ${id} and valid_to > greatest(valid_from, ${validFrom.toISOString()})`);
+  return ended?.last ?? undefined;
 }
 
 function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {

@@ -152,15 +152,12 @@ export interface ConsolidationRun {
 }
 
 /** A run as stored. */
-export interface StoredRun extends ScopeRow {
-  readonly id: string;
-  readonly status: ConsolidationRun["status"];
+export interface StoredRun
+  extends ScopeRow,
+    Pick<ConsolidationRun, "id" | "status" | "createdAt" | "decidedAt" | "decidedBy"> {
   readonly plan: ConsolidationPlan;
   readonly left: readonly string[];
   readonly texts: Readonly<Record<string, string>>;
-  readonly createdAt: Date;
-  readonly decidedAt: Date | null;
-  readonly decidedBy: string | null;
 }
 
 export function runOf({ plan, texts, left, ...row }: StoredRun): ConsolidationRun {
@@ -210,7 +207,7 @@ interface RunSelection {
   readonly scope?: Scope | undefined;
   readonly tenantId?: string | undefined;
   /** @default any */
-  readonly status?: readonly ConsolidationRun["status"][] | undefined;
+  readonly status?: readonly StoredRun["status"][] | undefined;
   readonly id?: string | undefined;
   readonly limit: number;
 }

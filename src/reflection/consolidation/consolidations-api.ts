@@ -52,12 +52,8 @@ interface ListRuns extends Omit<z.input<typeof listSchema>, "scope"> {
   /** Only those of this user or app. @default everybody's */
   readonly scope?: Scope | undefined;
 }
-interface RunOfScope extends Omit<z.input<typeof runSchema>, "scope"> {
-  readonly scope: Scope;
-}
-interface RunDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
-  readonly scope: Scope;
-}
+interface RunOfScope extends z.input<typeof runSchema> {}
+interface RunDecision extends z.input<typeof decisionSchema> {}
 
 /**
  * Runs of consolidation, before and after they count. One that would close five memories or more, and

@@ -1,4 +1,3 @@
-import sql from "sql-template-tag";
 import { tally } from "../../logger.js";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
 import type { Changer, ChangeSet } from "../../memories/apply/change-set.js";
@@ -117,14 +116,12 @@ export async function decideEffects(
  */
 async function revisionDone(
   tx: Connection,
-  { ownerRef, doneUntil, more }: ConsolidationWork,
+  { scope, doneUntil, more }: ConsolidationWork,
   before: number,
 ): Promise<number> {
   if (more) return -1;
   if (before > doneUntil) return doneUntil;
-  const statement = sql`select revision from ${tx.schema}.owner where id = ${ownerRef}`;
-  const [row] = await tx.query<{ revision: string }>(statement);
-  return Number(row?.revision ?? doneUntil);
+  return (await lockOwner(tx, scope)).revision;
 }
 
 function settledEvent({
