@@ -194,3 +194,13 @@ export function shownIn(memories: Partial<RecalledMemories>): ShownMemory[] {
 export function ofPart(shown: readonly ShownMemory[], part: BlockPart): MemoryItem[] {
   return shown.filter((each) => each.part === part).map(({ memory }) => memory);
 }
+
+/** `shown` by part. */
+export const inParts = (shown: readonly ShownMemory[]): Record<BlockPart, MemoryItem[]> => ({
+  profile: ofPart(shown, "profile"),
+  relevant: ofPart(shown, "relevant"),
+  episodes: ofPart(shown, "episodes"),
+  related: ofPart(shown, "related"),
+  rest: ofPart(shown, "rest"),
+  notes: ofPart(shown, "notes"),
+});
