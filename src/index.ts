@@ -61,7 +61,7 @@ export type { EnergyLevel } from "./observability/usage/energy.js";
 export type { MemoryConfig } from "./options.js";
 export type { DatabaseOption } from "./postgres/open-database.js";
 export type { DatabaseStatus } from "./postgres/outage.js";
-export type { HandedMessage } from "./prompt/handed-on.js";
+export type { HandedMessage } from "./prompt/shown-by.js";
 export type { MemoryPrompt } from "./prompt/prompt-for.js";
 export type { ReplayGap } from "./prompt/rebuild-turn.js";
 export type { RecallInput } from "./prompt/recall-request.js";

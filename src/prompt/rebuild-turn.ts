@@ -10,7 +10,6 @@ import { shorterTexts } from "../transcript/recent-messages.rule.js";
 import type { BlockPart, HandedOn } from "../transcript/shown-turns.js";
 import { changeOf, type RecalledChange, type RecalledConsent } from "./find-recall.js";
 import type { ShownEpoch, StoredTalk, StoredTurn } from "./find-replay.js";
-import { messageCheck } from "./handed-on.js";
 import {
   type EarlierAdditions,
   inParts,
@@ -18,6 +17,7 @@ import {
   type ShownMemory,
   standingParts,
 } from "./recalled.js";
+import { messageCheck } from "./shown-by.js";
 
 /** Something that a replay cannot print as it was handed on. */
 export interface ReplayGap {
@@ -33,16 +33,10 @@ export interface ReplayGap {
   readonly id: string | null;
 }
 
-/** What stands in place of words that are not there any more. */
-const replayMarks = {
-  forgotten: "[forgotten since]",
-  edited: "[changed since]",
-} as const;
-
-/** Notes a gap, and returns its mark. */
+/** Notes a gap, and returns what stands in place of words that are not there any more. */
 type Mark = (
   what: ReplayGap["what"],
-  why: keyof typeof replayMarks,
+  why: ReplayGap["why"],
   id?: string | null | undefined,
 ) => string;
 
@@ -58,12 +52,12 @@ export function rebuildTurn(
   const gaps: ReplayGap[] = [];
   const mark: Mark = (what, why, id = null) => {
     gaps.push({ what, why, id });
-    return replayMarks[why];
+    return why === "forgotten" ? "[forgotten since]" : "[changed since]";
   };
-  if (!own.handed) gaps.push({ what: "prompt", why: "unrecorded", id: null });
+  if (!own.handed) mark("prompt", "unrecorded");
 
   // The conversation: what the transcript has at the places that were shown.
-  const talk = rebuildTalk(epoch, own, handed, gaps, mark);
+  const talk = rebuildTalk(epoch, own, handed, mark);
 
   // The block of the turn that opened the epoch, and what each turn added.
   const isNew = own.firstSeq !== null;
@@ -159,11 +153,7 @@ function cutAsShown({ part, memory }: ShownMemory, { cut }: HandedOn): ShownMemo
 
 /** A memory of which a prompt has `line` alone. */
 export function standIn(id: string, line: string): MemoryItem {
-  const at = new Date(0);
-  const blank = { kind: "fact", category: "", key: null, value: null, text: "", pinned: false };
-  const source = { origin: "user", trust: "user", turns: null, scope: {} };
-  const times = { validFrom: at, createdAt: at, doubtedAt: null };
-  return { ...blank, ...source, ...times, id, inPlace: line } as unknown as MemoryItem;
+  return { id, text: "", scope: {}, inPlace: line } as MemoryItem;
 }
 
 /** The memories of some parts that a turn was shown. */
@@ -239,22 +229,20 @@ function rebuildTalk(
   { talk: stored }: ShownEpoch,
   own: StoredTurn,
   { edited = [], shortened, checks }: HandedOn,
-  gaps: ReplayGap[],
   mark: Mark,
 ): BaseMessage[] {
   const talk: BaseMessage[] = [];
   /** Places of what is not as it was shown. */
   const marked = new Set<number>();
   for (const [place, { isHeld, message }] of stored.entries()) {
-    const id = message?.messageId;
-    const why = reasonOf(message, own, edited);
-    if (message && why === null) {
+    const why = goneBecause(message, own, edited);
+    if (message === null || why !== null) {
+      const content = mark("message", why ?? "forgotten", message?.messageId);
+      talk.push(markedMessage(message, content, talk.at(-1)));
+    } else {
       talk.push(storedMessage(message));
       if (!message.altered || !isHeld) continue;
-      gaps.push({ what: "message", why: "redacted", id: message.messageId });
-    } else {
-      const content = mark("message", why ?? "forgotten", id);
-      talk.push(markedMessage(message, content, talk.at(-1)));
+      mark("message", "redacted", message.messageId);
     }
     marked.add(place);
   }
@@ -277,14 +265,10 @@ function rebuildTalk(
 }
 
 /** Null if the message says what it said in the turn. */
-function reasonOf(
-  message: StoredTalk["message"],
-  own: StoredTurn,
-  edited: readonly string[],
-): "forgotten" | "edited" | null {
+function goneBecause(message: StoredTalk["message"], own: StoredTurn, edited: readonly string[]) {
   if (message === null || (message.role === "system" && message.text === "")) return "forgotten";
-  // The turn itself was shown an edit that it then recorded.
   const { editedAtSeq, messageId } = message;
+  // The turn itself was shown an edit that it then recorded.
   const isEdited = editedAtSeq !== null && editedAtSeq >= own.seq && !edited.includes(messageId);
   return isEdited ? "edited" : null;
 }

@@ -74,10 +74,7 @@ interface Handed {
   readonly hasChecks: boolean;
   /** Messages whose texts were cut to so many tokens. */
   readonly shortenedTo: number;
-  noted?: Pick<
-    HandedOn,
-    "injectAs" | "talk" | "checks" | "check" | "shortened" | "toolResultTokens" | "isPlain"
-  >;
+  noted?: HandedOn;
 }
 
 /** Turns whose prompts only grow: each begins with the one before. */

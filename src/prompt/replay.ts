@@ -16,12 +16,12 @@ import {
 } from "../scope/scope.js";
 import type { HandedOn } from "../transcript/shown-turns.js";
 import { findShownEpoch, type StoredTurn } from "./find-replay.js";
-import { type HandedMessage, handedForm } from "./handed-on.js";
 import { plainMessages } from "./prompt-for.js";
 import { type RebuiltTurn, type ReplayGap, rebuildTurn, recalledOf } from "./rebuild-turn.js";
 import { recall } from "./recall.js";
 import type { RecallRuntime } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
+import { type HandedMessage, handedForm } from "./shown-by.js";
 import { printMessages } from "./turn-messages.js";
 import { printedLines, type ReplayLine, withoutLines, withTexts, withToday } from "./what-if.js";
 

@@ -12,9 +12,9 @@ import {
   saidMessage,
 } from "../messages/recalled-mark.js";
 import { conversationContext } from "../transcript/conversation-context.rule.js";
-import { noteHanded } from "./handed-on.js";
 import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
 import { memoryParts, ofPart, type Recalled } from "./recalled.js";
+import { noteHanded } from "./shown-by.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
