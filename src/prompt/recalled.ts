@@ -154,15 +154,6 @@ export function withMessages(
   };
 }
 
-export const noMemories = {
-  profile: [],
-  relevant: [],
-  episodes: [],
-  related: [],
-  rest: [],
-  notes: [],
-} satisfies Record<BlockPart, []>;
-
 /** By priority in the budget. */
 export const memoryParts: readonly BlockPart[] = [
   "profile",

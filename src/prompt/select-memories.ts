@@ -14,7 +14,7 @@ import type { RecallResult } from "./find-recall.js";
 import { lineOf, lineTokens } from "./memory-block.js";
 import {
   type EarlierAdditions,
-  ofPart,
+  inParts,
   type RecalledMemories,
   type ShownMemory,
   standingParts,
@@ -51,12 +51,8 @@ export async function selectMemories(
     rest: [],
     notes: [],
   });
-  const standing = {
-    profile: ofPart(block, "profile"),
-    rest: ofPart(block, "rest"),
-    notes: ofPart(block, "notes"),
-    omitted: epoch.omitted,
-  };
+  const { profile, rest, notes } = inParts(block);
+  const standing = { profile, rest, notes, omitted: epoch.omitted };
   return { memories: { ...memories, ...standing }, asked: [], earlier, added };
 }
 

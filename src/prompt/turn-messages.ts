@@ -141,11 +141,8 @@ function withTexts(
   isSaid: boolean,
 ): BaseMessage {
   if (texts.length === 0) return message;
-  epoch.prefixes.add(texts.join(""));
-  return withPrefix(message, texts.join(""), isSaid);
-}
-
-function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
+  const prefix = texts.join("");
+  epoch.prefixes.add(prefix);
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`

@@ -185,8 +185,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
   const hasWords = Boolean(news?.changes ?? news?.consents ?? news?.unread);
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
-  const ofEach = (values: Readonly<Record<string, unknown>>) =>
-    ids.map((id) => (Object.hasOwn(values, id) ? values[id] : null));
+  const scoresOfIds = ids.map((id) => scores[id] ?? null);
+  const scorePartsOfIds = ids.map((id) => scoreParts[id] ?? null);
   // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
     line_check as materialized (
@@ -201,8 +201,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
         (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, told, handed, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
-        ${ofEach(scores)}::real[],
-        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${jsonOf(news)}::jsonb, l.told, ${jsonOf(handed)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${scoresOfIds}::real[],
+        ${JSON.stringify(scorePartsOfIds)}::jsonb, ${jsonOf(news)}::jsonb, l.told, ${jsonOf(handed)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
