@@ -1,4 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
+import type { ResolvedConfig } from "../config.js";
 import { defineConsentExpiry } from "../consents/consents-api.js";
 import { defineEpisodes } from "../episodes/define-episodes.js";
 import { MemoryError } from "../errors.js";
@@ -6,7 +7,6 @@ import { defineFacts } from "../facts/define-facts.js";
 import { compactNotes, defineCompaction } from "../notes/define-compaction.js";
 import { defineNotes } from "../notes/define-notes.js";
 import { trimRecords } from "../observability/usage/usage-statements.js";
-import type { ResolvedConfig } from "../options.js";
 import { keepTenancy } from "../postgres/isolation.js";
 import { sweepRuns } from "../reflection/consolidation/consolidation-run.js";
 import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { spanTokens, type TokenUsage } from "../models/token-usage.js";
-import { type EventStep, eventNode } from "../observability/events/event-log.js";
+import { actions, type EventStep, eventNode } from "../observability/events/event-log.js";
 import { measureCall, telemetryApi } from "../observability/telemetry/meter.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -89,13 +89,7 @@ export interface SpanReport {
 }
 
 /** Span name after "mnemograph.", and the step of its events. */
-export type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
-
-export const spans = {
-  recall: { name: "recall", step: "recall", op: "search" },
-  remember: { name: "remember", step: "remember", op: "create" },
-  query: { name: "query", step: "tool", op: "search" },
-} as const satisfies Record<string, Observed>;
+type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
 
 /**
  * Runs `work` in a span, on a database that counts round trips if a provider listens, and measures
@@ -153,7 +147,7 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     } finally {
       measureCall({
         operation: name,
-        isBackground: !(name in spans),
+        isBackground: !(name in actions),
         schemaName: db.schemaName,
         seconds: (performance.now() - startedAt) / 1_000,
         code: code ?? null,

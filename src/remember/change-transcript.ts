@@ -4,7 +4,7 @@ import { changeInCheckpoints } from "../checkpoints/change-message.js";
 import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
 import { MemoryError } from "../errors.js";
 import { nameText, nonBlank, parseInput, storableText } from "../input/parse-input.js";
-import type { MemoriesSettings } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memories-settings.js";
 import { decodeMessage } from "../messages/message-codec.js";
 import { withFields } from "../messages/message-text.js";
 import { insertEvent } from "../observability/events/event-log.js";

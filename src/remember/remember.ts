@@ -1,5 +1,5 @@
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
-import type { MemoriesSettings } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memories-settings.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import type { Runtime } from "../runtime.js";

@@ -14,11 +14,16 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
-import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
+import {
+  nobody,
+  parseScope,
+  parseThreadId,
+  type Scope,
+  type ThreadAddress,
+} from "../../scope/scope.js";
 import { findRunScope, identityKeys, namesOwner } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import {
-  type Asked,
   type CheckpointPlace,
   claimPlace,
   deleteCheckpoints,
@@ -173,11 +178,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
    * @default nobody
    */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
-    const id = parseThreadId(threadId);
-    const place = await findPlace(this.#db, {
-      scope: scope ? parseScope(scope) : null,
-      threadId: id,
-    });
+    const owner = scope ? parseScope(scope) : nobody;
+    const place = await findPlace(this.#db, { scope: owner, threadId: parseThreadId(threadId) });
     if (place) await deleteCheckpoints(this.#db, place);
   }
 
@@ -196,7 +198,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
    */
   async #find<Found>(
     config: RunnableConfig,
-    asked: Asked,
+    asked: ThreadAddress,
     read: (where: Where) => Promise<FoundAt<Found>>,
   ): Promise<readonly [CheckpointPlace, Found] | undefined> {
     const claims = this.#claims(config);
@@ -257,20 +259,20 @@ export class OwnedPostgresSaver extends PostgresSaver {
     for await (const tuple of super.list(config, options)) {
       const threadId = String(tuple.config.configurable?.thread_id);
       if (!unowned.has(threadId)) {
-        const place = await findPlace(this.#db, { scope: null, threadId }).catch(() => null);
+        const place = await findPlace(this.#db, { scope: nobody, threadId }).catch(() => null);
         unowned.set(threadId, place?.name === threadId);
       }
       if (unowned.get(threadId)) yield tuple;
     }
   }
 
-  #askedBy(config: RunnableConfig): Asked {
-    const scope = findRunScope(config, this.#defaultScope);
+  #askedBy(config: RunnableConfig): ThreadAddress {
+    const scope = findRunScope(config, this.#defaultScope) ?? nobody;
     return { scope, threadId: parseThreadId(config.configurable?.thread_id) };
   }
 
   /** A run claims its thread once. @throws MemoryError `THREAD_FORBIDDEN` */
-  #claim(config: RunnableConfig, asked: Asked): Promise<CheckpointPlace> {
+  #claim(config: RunnableConfig, asked: ThreadAddress): Promise<CheckpointPlace> {
     const claims = this.#claims(config);
     const key = askedKey(asked);
     const known = claims?.get(key);
@@ -290,7 +292,7 @@ function readingPool(db: Database): Pool {
   return { query, end: async () => {} } as unknown as Pool;
 }
 
-const askedKey = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
+const askedKey = ({ scope, threadId }: ThreadAddress): string => JSON.stringify([scope, threadId]);
 
 /** Without an id, the latest in its namespace. */
 function addressOf({ configurable = {} }: RunnableConfig) {
@@ -299,7 +301,7 @@ function addressOf({ configurable = {} }: RunnableConfig) {
 
 /** Names the thread and its owner, so that it can be run. */
 function configOf({ threadId, scope }: CheckpointPlace, ns: string, id: string): RunnableConfig {
-  const owner = scope && identityKeys(scope);
+  const owner = scope === nobody ? {} : identityKeys(scope);
   return {
     configurable: { checkpoint_ns: ns, checkpoint_id: id, thread_id: threadId, ...owner },
   };

@@ -2,6 +2,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
+import { actions } from "../../observability/events/event-log.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import type { TranscriptHit } from "../../search/search-transcript.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
@@ -59,7 +60,7 @@ export function transcriptSearchTool(
         ...(this_conversation && { threadId }),
       });
       const hits = found.filter(isSaid).slice(0, most);
-      await internalApi(memory).emit({ ...asker, step: "tool", op: "search", status: "ok" });
+      await internalApi(memory).emit({ ...asker, ...actions.query, status: "ok" });
       streamEvent(config, "query", "ok", { hits: hits.length });
       if (hits.length === 0) return nothingFits("Nothing that was said fits.", config);
       return JSON.stringify(withinBudget(hits, threadId, budget_tokens ?? 1_024));

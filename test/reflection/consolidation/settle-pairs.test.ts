@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../../../src/config.js";
 import { categoryPolicy } from "../../../src/memories/item/category.rule.js";
-import { resolveConfig } from "../../../src/options.js";
 import {
   mayBeOne,
   mayMerge,
