@@ -11,6 +11,7 @@ import type { BlockPart, HandedOn } from "../transcript/shown-turns.js";
 import { changeOf, type RecalledChange, type RecalledConsent } from "./find-recall.js";
 import type { ShownEpoch, StoredTalk, StoredTurn } from "./find-replay.js";
 import {
+  asShown,
   type EarlierAdditions,
   inParts,
   type Recalled,
@@ -168,8 +169,7 @@ function memoriesOf(
     if (part === "told" || !isListed(part)) continue;
     const memory = memories.get(id);
     if (memory && !isEdited) {
-      const doubt = turn.news?.doubts?.find(([doubted]) => doubted === id);
-      shown.push({ part, memory: { ...memory, doubtedAt: doubt ? new Date(doubt[1]) : null } });
+      shown.push({ part, memory: asShown(memory, turn.news) });
     } else {
       const line = mark("memory", memory ? "edited" : "forgotten", id);
       shown.push({ part, memory: standIn(id, line) });

@@ -166,22 +166,17 @@ function printed(turn: RebuiltTurn) {
   return { messages, forms, check: recalled.epoch.handed?.noted?.check };
 }
 
-type Asked = Pick<
-  z.output<typeof replaySchema>,
-  "scope" | "threadId" | "without" | "with" | "memory"
->;
-
 /** Null if no change was asked. */
 async function changedBy(
-  { memory, without, with: texts, ...address }: Asked,
+  asked: z.output<typeof replaySchema>,
   deps: RecallRuntime,
   own: StoredTurn,
   turn: RebuiltTurn,
 ): Promise<RebuiltTurn | null> {
-  if (memory === "then" && without.length + texts.length === 0) return null;
-  const base =
-    memory === "then" ? turn : withToday(turn, await recallToday(deps, address, own, turn));
-  return withTexts(withoutLines(base, without), texts);
+  const isOfToday = asked.memory === "today";
+  if (!isOfToday && asked.without.length + asked.with.length === 0) return null;
+  const base = isOfToday ? withToday(turn, await recallToday(deps, asked, own, turn)) : turn;
+  return withTexts(withoutLines(base, asked.without), asked.with);
 }
 
 /** What is found now for the turn's question, by the turn's agent. */
