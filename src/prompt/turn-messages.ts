@@ -167,8 +167,6 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
           recent: recalled.recent,
           lastTurn: talkOf(recalled.lastTurn),
           state: talkOf(said),
-          idOf: (message) => message.id,
-          opensTurn: (message) => message.getType() === "human",
         });
   const isShortened = ({ id }: BaseMessage) => recalled.shortened.includes(id ?? "");
   const shortened = new Map(recalled.recent.filter(isShortened).map((each) => [each.id, each]));
