@@ -16,7 +16,7 @@ export {
   storableText,
   suggestion,
 } from "./input/parse-input.js";
-export { parseJson, propertyOf } from "./input/plain-json.js";
+export { defined, parseJson, propertyOf } from "./input/plain-json.js";
 export { reportSearch } from "./internal-api.js";
 export { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
 export {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { defined } from "../input/plain-json.js";
 
 export interface ScriptedToolCall {
   readonly name: string;
@@ -56,14 +57,6 @@ export function callingTools(calls: readonly ScriptedToolCall[], text: string): 
       id,
     })),
   });
-}
-
-/** Removes undefined properties, which `exactOptionalPropertyTypes` forbids. */
-export function defined<Fields extends object>(fields: Fields) {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as {
-    [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
-  };
 }
 
 function structuredTool(
