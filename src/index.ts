@@ -60,12 +60,12 @@ export type { MemoryCounts, MemoryStats, StatsBy } from "./observability/events/
 export type { Cost, EnergyLevel } from "./observability/usage/energy.js";
 export type { DatabaseOption } from "./postgres/open-database.js";
 export type { DatabaseStatus } from "./postgres/outage.js";
-export type { HandedMessage } from "./prompt/handed-on.js";
 export type { MemoryPrompt } from "./prompt/prompt-for.js";
 export type { ReplayGap } from "./prompt/rebuild-turn.js";
 export type { RecallInput } from "./prompt/recall-request.js";
 export type { Recalled } from "./prompt/recalled.js";
 export type { ReplayAnswer, ReplayedTurn } from "./prompt/replay.js";
+export type { HandedMessage } from "./prompt/shown-by.js";
 export { shownBy } from "./prompt/shown-by.js";
 export type { ShownWords } from "./prompt/shown-words.js";
 export type { ThreadCost } from "./prompt/thread-cost.js";
