@@ -34,9 +34,9 @@ import { derived, type ImportTarget, type RecordType } from "./record-type.js";
 import { shownRecord } from "./shown-record.js";
 import {
   appId,
+  intoSource,
   joinThread,
   nullBefore,
-  sourceFieldOf,
   summaryName,
   summaryNamed,
   threadId,
@@ -210,9 +210,9 @@ export const records = {
       ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
       appId,
       // Another user's thread stays unnamed.
-      threadId: sourceFieldOf("threadId", sql`t.thread_id`),
-      sourceSeqs: sourceFieldOf("sourceSeqs", sql`x.source_seqs`),
-      evidence: sourceFieldOf("evidence", sql`x.evidence`),
+      threadId: derived(memoryColumns.threadId, sql`t.thread_id`, intoSource("threadId")),
+      sourceSeqs: derived(memoryColumns.sourceSeqs, sql`x.source_seqs`, intoSource("sourceSeqs")),
+      evidence: derived(memoryColumns.evidence, sql`x.evidence`, intoSource("evidence")),
     },
     words: wordNames,
     rows: ({ schema }, { scope }) => sql`${schema}.memory x

@@ -74,5 +74,5 @@ export const shownRecord = {
     ) n
     where x.thread_ref in (${threadsOf(db, scope)})`,
   key: ["x.thread_ref", "x.seq"],
-  insert: { joined: joinThread, first: ["threadId", "summary", "news", "told"] },
+  insert: { joined: joinThread },
 } satisfies RecordType;

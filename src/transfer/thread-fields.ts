@@ -1,7 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { nonBlank } from "../input/parse-input.js";
 import { sourceOf } from "../memories/item/index-rows.js";
-import { memoryColumns } from "../memories/item/memory-fields.js";
 import { type Column, column, orNull } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { threadIs } from "../scope/scope-predicates.js";
@@ -48,13 +47,8 @@ export const summaryNamed =
           order by b.id desc limit 1
         )`;
 
-/** Source fields of a memory, as `sourceOf` permits. */
-export const sourceFieldOf = <Of extends "threadId" | "sourceSeqs" | "evidence">(
-  field: Of,
-  out: Sql,
-) =>
-  derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
-    memoryColumns[field] as never,
-    out,
-    (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
-  );
+/** Writes a source field of a memory, as `sourceOf` permits. */
+export const intoSource =
+  (field: "threadId" | "sourceSeqs" | "evidence") =>
+  (_: Connection, { userId }: ImportTarget): Sql =>
+    sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field];

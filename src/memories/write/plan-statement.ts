@@ -12,6 +12,7 @@ import {
   sightingOf,
 } from "../apply/change-set.js";
 import { changeOf, type MemoryChange } from "../audit/memory-change.js";
+import { endedDoubt } from "../item/doubt.rule.js";
 import { type MemoryItem, type MemoryVersion, mergeOf } from "../item/memory.js";
 import { contentOf, learnedFrom, setFields, versionNames } from "../item/memory-fields.js";
 import { boundedMetadata } from "../item/memory-metadata.rule.js";
@@ -148,6 +149,7 @@ function planSighting(
   return planned("merged", id, {
     moves: movesTo(moves, id),
     sightings: [sighting],
+    settledDoubts: endedDoubt(seen),
     changes: [merged],
   });
 }
@@ -194,6 +196,7 @@ function planUpdate(
       moves: movesTo(moves, undefined),
       sightings: [sighting],
       rewrites: [rewrite],
+      settledDoubts: endedDoubt(old),
       changes: [updated, ...linkChanges(old, links)],
     },
   ]);

@@ -30,8 +30,9 @@ interface Field {
 /** What was typed into dialogs with fields that were left by Esc, by what they change. */
 const drafts = new Map<string, Readonly<Record<string, string>>>();
 
-const valuesIn = (form: HTMLFormElement): Record<string, string> =>
-  Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+/** What a form's fields hold, by their names. */
+export const valuesIn = (form: HTMLFormElement) =>
+  Object.fromEntries(new FormData(form)) as Record<string, string>;
 
 /**
  * A dialog that asks for a reason, and does `change` when it is given one. Esc keeps what was

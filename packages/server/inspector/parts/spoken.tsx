@@ -9,10 +9,18 @@ interface Passage {
 const fence = /^\s*(?:```|~~~)/;
 const tableRow = /^\s*\|/;
 
-/** What was said, with code between fences and tables in a fixed font. */
-export function Spoken({ text, most }: { text: string; most: number }) {
+/** What was said, with code between fences and tables in a fixed font; one that scrolls has keys. */
+export function Spoken({
+  text,
+  most,
+  scrolls = false,
+}: {
+  text: string;
+  most: number;
+  scrolls?: boolean;
+}) {
   return (
-    <>
+    <div class="text" dir="auto" tabIndex={scrolls ? 0 : undefined}>
       {passagesOf(text).map(({ isCode, lines }, place) =>
         isCode ? (
           <pre key={`${place}`} tabIndex={0}>
@@ -22,7 +30,7 @@ export function Spoken({ text, most }: { text: string; most: number }) {
           <Words key={`${place}`} text={lines.join("\n")} most={most} />
         ),
       )}
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Answer, Message } from "../api-types.js";
-import { type InView, inViewOf, missingFrom } from "../in-view.js";
+import { addedIn, type InView, inViewOf } from "../in-view.js";
 import { DownloadButton } from "../parts/download-button.js";
 import { Page } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
@@ -81,7 +81,7 @@ function Talk({ page }: { page: ThreadPage }) {
   const views = inViewOf(shown);
   const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
   const markOf = (view: InView | undefined) => {
-    const added = missingFrom(view?.lines.values() ?? [], view?.before?.lines).length;
+    const added = addedIn(view).length;
     return added > 0 ? `+${added} shown` : "";
   };
   const view = selected && views.get(selected.seq);

@@ -7,7 +7,18 @@ import {
   reportSearch,
 } from "mnemograph/contract";
 import { z } from "zod";
-import { anyObject, asOf, described, each, memoryKind, moment } from "./fields.js";
+import {
+  anyObject,
+  asOf,
+  described,
+  each,
+  flag,
+  memoryKind,
+  moment,
+  number,
+  text,
+  texts,
+} from "./fields.js";
 import { operation } from "./operation.js";
 import {
   explanation,
@@ -19,13 +30,11 @@ import {
   transcriptAnswer,
 } from "./turn-answers.js";
 
-const textField = z.string();
-
 const chatInput = z
   .looseObject({
-    role: textField,
-    content: z.union([textField, z.array(z.unknown())]),
-    id: textField.optional(),
+    role: text,
+    content: z.union([text, z.array(z.unknown())]),
+    id: text.optional(),
   })
   .register(described, {
     type: "object",
@@ -38,12 +47,12 @@ const chatInput = z
     additionalProperties: true,
   });
 
-const turn = z.strictObject({
-  threadId: textField,
+const turn = {
+  threadId: text,
   messages: z.array(chatInput).max(10_000),
-  ...each(textField.optional(), "agentId", "runId", "timeZone"),
+  ...each(text.optional(), "agentId", "runId", "timeZone"),
   saidAt: moment.optional(),
-});
+};
 
 const noFilters = "no filters as memory_query has them";
 const filters = z
@@ -61,20 +70,20 @@ type QueryHits = z.output<typeof queryAnswer>["hits"];
 export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
-    input: z.strictObject({
-      threadId: textField,
-      ...each(textField.optional(), "query", "agent", "timeZone"),
-      messageIds: z.array(textField).optional(),
+    input: {
+      threadId: text,
+      ...each(text.optional(), "query", "agent", "timeZone"),
+      messageIds: texts.optional(),
       mode: z.enum(["active", "passive"]).optional(),
       minTrust: minTrustField,
-    }),
+    },
     answer: recallAnswer,
     call: async ({ memory, target }, input) =>
       recallOf(await memory.recall({ ...target, ...input })),
   }),
   remember: operation("post", "/remember", "scope", {
     does: "End a turn: record its messages, and start what is due",
-    input: turn.extend({ shown: anyObject.optional() }),
+    input: { ...turn, shown: anyObject.optional() },
     answer: rememberAnswer,
     async call({ memory, target }, input) {
       const turn = { ...target, ...input } as Parameters<Memory["remember"]>[0];
@@ -92,18 +101,18 @@ export const turnOperations = {
   }),
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is omitted",
-    input: z.strictObject({
-      query: textField,
-      ...each(textField.nullish(), "threadId", "agent", "timeZone"),
+    input: {
+      query: text,
+      ...each(text.nullish(), "threadId", "agent", "timeZone"),
       filters: filters.optional(),
-      categories: z.array(textField).nullish(),
+      categories: texts.nullish(),
       kinds: z.array(memoryKind).nullish(),
       minTrust: minTrustField,
-      ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
+      ...each(number.nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
-      explain: z.boolean().optional(),
+      explain: flag.optional(),
       asOf: asOf.nullish(),
-    }),
+    },
     answer: z.union([queryAnswer, explanation]),
     async call({ memory, target }, { return: form, explain, asOf, ...query }) {
       const request = { ...target, ...query };
@@ -130,11 +139,11 @@ export const turnOperations = {
   }),
   searchTranscript: operation("post", "/transcript/search", "listed", {
     does: "What was said that fits a question, word for word, best first; for operators also of everybody",
-    input: z.strictObject({
-      query: textField,
-      ...each(textField.optional(), "threadId", "timeZone"),
-      ...each(z.number().optional(), "topK", "threshold"),
-    }),
+    input: {
+      query: text,
+      ...each(text.optional(), "threadId", "timeZone"),
+      ...each(number.optional(), "topK", "threshold"),
+    },
     answer: transcriptAnswer,
     call: async ({ memory, target }, input) => ({
       hits: await memory.transcript.search({ ...target, ...input }),
@@ -142,13 +151,13 @@ export const turnOperations = {
   }),
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",
-    input: z.strictObject({
-      threadId: textField,
-      ...each(textField.optional(), "title", "agentId", "runId"),
-      tags: z.array(textField).optional(),
-      pinned: z.boolean().optional(),
-      ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
-    }),
+    input: {
+      threadId: text,
+      ...each(text.optional(), "title", "agentId", "runId"),
+      tags: texts.optional(),
+      pinned: flag.optional(),
+      ...each(number.optional(), "importance", "fromSeq", "toSeq"),
+    },
     answer: z.strictObject({ procedure: anyObject.nullable() }),
     async call({ memory, target, actor }, input) {
       const procedure = await memory.procedures.write({ ...target, ...input, actor });
