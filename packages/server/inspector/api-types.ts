@@ -26,6 +26,11 @@ export type EntryState = Partial<Memory> &
     /** The entry whose content came back. */
     readonly revertOf?: number;
   };
+/** A memory with its audit trail, newest first. */
+export interface Trailed {
+  readonly memory: Memory;
+  readonly events: readonly HistoryEntry[];
+}
 export type Consent = Answer<"/consents">["consents"][number];
 export type Consolidation = Answer<"/consolidations">["consolidations"][number];
 export type Job = Answer<"/jobs">["jobs"][number];
