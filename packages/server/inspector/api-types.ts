@@ -18,7 +18,7 @@ type Event = Answer<"/memory/:id/history">["events"][number];
 export type HistoryEntry = Omit<Event, "old" | "new"> &
   Readonly<Record<"old" | "new", EntryState | null>>;
 /** A memory as an entry of its history has it, and what the entry says besides. */
-export type EntryState = Partial<Memory> &
+type EntryState = Partial<Memory> &
   Readonly<Record<string, unknown>> & {
     readonly reason?: string;
     readonly evidence?: { readonly quote?: string };
