@@ -19,16 +19,17 @@ function step(event: KeyboardEvent, at: HTMLElement): void {
 /** Goes to the search box of the view on "/", where it has one; else to the one of everything. */
 function search(event: KeyboardEvent): void {
   const field = document.querySelector<HTMLInputElement>("main input[type=search]");
+  const all = document.getElementById("whose");
   event.preventDefault();
   if (event.key === "/" && field) field.select();
-  else document.getElementById("whose")?.showPopover();
+  else if (all) all.showPopover();
+  else field?.select();
 }
 
 /** Clicks the button with this key: of all that is ticked, else of the row that is chosen. */
-function decide(event: KeyboardEvent, at: HTMLElement): void {
+function decide(key: string, at: HTMLElement): void {
   const row = document.querySelector(".bulk") ?? at.closest("li");
-  event.preventDefault();
-  row?.querySelector<HTMLElement>(`[aria-keyshortcuts="${event.key}"]`)?.click();
+  row?.querySelector<HTMLElement>(`[aria-keyshortcuts="${key}"]`)?.click();
 }
 
 /** Whether the page below is out of reach, or the browser acts. */
@@ -47,7 +48,7 @@ function press(event: KeyboardEvent, goUp: () => void): void {
   else if (key === "Escape") goUp();
   else if (isTyping) return;
   else if (key === "/") search(event);
-  else if (key === "a" || key === "r") decide(event, at);
+  else if (key === "a" || key === "r") decide(key, at);
   else step(event, at);
 }
 

@@ -28,7 +28,7 @@ export function Spoken({
           <Words key={`${place}`} text={said} most={most} />
         ) : (
           <pre key={`${place}`} class={kind} tabIndex={0}>
-            {said}
+            {kind === "file" ? said.slice(1, -1) : said}
           </pre>
         );
       })}
@@ -51,7 +51,7 @@ function passagesOf(text: string): readonly Passage[] {
       continue;
     }
     if (isFenced || tableRow.test(line)) add("code", line);
-    else if (file.test(line)) add("file", line.slice(1, -1));
+    else if (file.test(line)) add("file", line);
     else add("words", line);
   }
   return passages;

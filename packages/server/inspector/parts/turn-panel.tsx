@@ -52,8 +52,7 @@ async function readWords({ turn, lines }: InView, thread: Call, ask: Ask) {
 /** Memories as they are now, by id; null for what is no more. */
 async function readMemories(lines: readonly ShownMemory[], ask: Ask) {
   const found = lines.slice(0, 20).map(async ({ id }) => {
-    const memory = await orNull(ask("/memories/:id", { ids: { id } }));
-    return [id, memory] as const;
+    return [id, await orNull(ask("/memories/:id", { ids: { id } }))] as const;
   });
   return new Map(await Promise.all(found));
 }
