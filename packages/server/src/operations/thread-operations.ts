@@ -343,12 +343,11 @@ async function allMessages(
 ): Promise<ThreadMessage[]> {
   const all: ThreadMessage[] = [];
   const limit = 1_000;
-  for (let page = limit; page === limit && all.length < maxMessages; ) {
-    const after = all.at(-1)?.seq ?? -1;
-    const found = await memory.threads.messages({ ...address, limit, after });
+  let found: ThreadMessage[];
+  do {
+    found = await memory.threads.messages({ ...address, limit, after: all.at(-1)?.seq ?? -1 });
     all.push(...found);
-    page = found.length;
-  }
+  } while (found.length === limit && all.length < maxMessages);
   return all;
 }
 
