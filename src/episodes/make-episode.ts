@@ -5,8 +5,8 @@ import { element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../transcript/find-messages.js";
+import { findOmissions } from "../work/forgotten-words.js";
 import { conversationBlock } from "../work/limit-material.js";
-import { findOmissions } from "../work/omissions.js";
 import type { StepTools, ThreadWork } from "../work/work-definition.js";
 import { type Claim, findClaimedThread, type NoWork, skipWork } from "../work/work-table.js";
 import {
