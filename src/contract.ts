@@ -16,7 +16,7 @@ export {
   storableText,
   suggestion,
 } from "./input/parse-input.js";
-export { parseJson, propertyOf } from "./input/plain-json.js";
+export { defined, parseJson, propertyOf } from "./input/plain-json.js";
 export { reportSearch } from "./internal-api.js";
 export { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
 export {
@@ -81,7 +81,7 @@ export {
   erasureReceipt,
   receiptProblems,
 } from "./retention/forgetting/receipt.rule.js";
-export { isIdle, isWaiting } from "./retention/lifecycle/delete-idle-threads.js";
+export { isIdle, isWaiting } from "./retention/lifecycle/age-threads.js";
 export {
   type AppScope,
   parseAppScope,

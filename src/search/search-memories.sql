@@ -30,16 +30,16 @@ create or replace function mnemograph.fits_filters_1(
   updated_at timestamptz, metadata jsonb, trust text
 ) returns boolean language sql stable parallel safe as $$
   select filters is null or (
-    (filters ->> 'agentId' is null or agent_id = filters ->> 'agentId')
-    and (filters ->> 'runId' is null or run_id = filters ->> 'runId')
-    and (filters ->> 'actorId' is null or actor_id = filters ->> 'actorId')
+    (filters ->> 'agent_id' is null or agent_id = filters ->> 'agent_id')
+    and (filters ->> 'run_id' is null or run_id = filters ->> 'run_id')
+    and (filters ->> 'actor_id' is null or actor_id = filters ->> 'actor_id')
     and (filters ->> 'role' is null or role = filters ->> 'role')
     and (filters ->> 'category' is null or category = filters ->> 'category')
     and (filters ->> 'pinned' is null or pinned = (filters ->> 'pinned')::boolean)
-    and (filters ->> 'importanceMin' is null or importance >= (filters ->> 'importanceMin')::real)
-    and (filters ->> 'importanceMax' is null or importance <= (filters ->> 'importanceMax')::real)
-    and (filters ->> 'updatedAfter' is null or updated_at >= (filters ->> 'updatedAfter')::timestamptz)
-    and (filters ->> 'updatedBefore' is null or updated_at < (filters ->> 'updatedBefore')::timestamptz)
+    and (filters ->> 'importance_min' is null or importance >= (filters ->> 'importance_min')::real)
+    and (filters ->> 'importance_max' is null or importance <= (filters ->> 'importance_max')::real)
+    and (filters ->> 'updated_after' is null or updated_at >= (filters ->> 'updated_after')::timestamptz)
+    and (filters ->> 'updated_before' is null or updated_at < (filters ->> 'updated_before')::timestamptz)
     and (filters -> 'metadata' is null or metadata @> (filters -> 'metadata'))
     and (filters -> 'trusts' is null or (filters -> 'trusts') ? trust)
   )

@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { AsOfTimes, KnownThen } from "../memories/audit/as-of.js";
+import type { AsOfTimes } from "../memories/audit/as-of.js";
 import { type PastReader, readPast } from "../memories/audit/remembered.js";
 import { wordRows } from "../memories/item/index-rows.js";
 import type { MemoryItem } from "../memories/item/memory.js";
@@ -16,16 +16,6 @@ import { filtersOf, isBroadQuestion, type SearchConditions } from "./search-memo
 
 type PastSearch = SearchConditions & { readonly maxHits: number; readonly asOf: AsOfTimes };
 
-/** What memory knew at a past time, with the features that rank it. */
-export interface RememberedCandidates {
-  readonly candidates: readonly MemoryCandidate[];
-  /** The most important ones, if the question is broad. */
-  readonly important: readonly MemoryItem[];
-  readonly past: KnownThen;
-  /** How many have no vector, since their text changed or is gone. */
-  readonly byWords: number;
-}
-
 /**
  * Finds what memory knew at a past time and searched then. Its index has today's texts only, so
  * the words of each text of then are compared; neither source messages nor links count.
@@ -35,8 +25,8 @@ export async function searchRemembered(
   question: EmbeddedQuestion,
   { filter, maxHits, ...listing }: PastSearch,
   reader: PastReader,
-): Promise<RememberedCandidates> {
-  const { row, past } = await readPast<{
+) {
+  const { row, past: known } = await readPast<{
     readonly isBroad: boolean;
     readonly found: readonly (readonly [memory: MemoryJson, cosine: number | null])[];
   }>(
@@ -53,19 +43,20 @@ export async function searchRemembered(
       ), '[]') as found`,
   );
   const found = row.found.map(([memory, cosine]) => ({ memory: memoryOf(memory), cosine }));
-  const byWords = question.vector ? found.filter(({ cosine }) => cosine === null).length : 0;
+  const lacksVector = found.filter(({ cosine }) => question.vector && cosine === null);
+  const past = { ...known, byWords: lacksVector.length };
   const memories = found.map(({ memory }) => memory);
   if (row.isBroad) {
     const hasBegun = ({ validFrom }: MemoryItem) => validFrom <= past.asOf.knownAt;
     const important = memories.filter(hasBegun).slice(0, maxHits);
-    return { candidates: [], important, past, byWords };
+    return { candidates: [], important, past };
   }
   const fits = await fitsOf(db, question, listing, memories);
   const candidates = found.map((each): MemoryCandidate => {
     const { words, hasIdentifier } = fits.get(each.memory.id) ?? unfit;
     return { ...each, words, hasIdentifier, source: 0, relation: 0, linked: [] };
   });
-  return { candidates, important: [], past, byWords };
+  return { candidates, important: [], past };
 }
 
 /** Similarity of the row `m` by the vector that is stored of its text; null for another text. */

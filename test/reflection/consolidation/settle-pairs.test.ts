@@ -24,7 +24,10 @@ const judged = (
   second: StoredMemory,
   verdict: JudgedPair["vote"]["verdict"],
   similarity = 0.9,
-): JudgedPair => ({ first, second, similarity, linked: false, vote: { verdict, reason: "" } });
+): JudgedPair => ({
+  ...{ first, second, similarity, linked: false, changed: false },
+  vote: { verdict, reason: "" },
+});
 const settle = (...pair: Parameters<typeof judged>) => settlePairs([judged(...pair)], rules)[0];
 
 /** Judged pairs among memories of one owner, whatever a model may say of them. */
