@@ -17,7 +17,6 @@ import {
 } from "./episode-text.rule.js";
 
 export interface EpisodeWork extends ThreadWork {
-  readonly ownerRef: number;
   readonly turns: TurnRange;
   readonly messages: TurnMessage[];
 }
@@ -38,8 +37,8 @@ export async function loadEpisode(
   const withWords = messages.filter(({ text }) => hasWords(text));
   if (withWords.length === 0)
     return skipWork(deps.db, claim, { doneUntil: turns.end, more }, "nothing_new");
-  const { ownerRef, scope, threadId } = thread;
-  return { scope, threadId, ownerRef, turns, messages: withWords, doneUntil: turns.end, more };
+  const { scope, threadId } = thread;
+  return { scope, threadId, turns, messages: withWords, doneUntil: turns.end, more };
 }
 
 interface CompressInput {

@@ -126,7 +126,7 @@ async function runMigrations(client: ClientBase, database: Database, options: Op
   }
   await runSets("isolation");
   if (transactional.length > 0 || hasOldFunctions)
-    await recordMigrations(client, database, { applied: transactional, shipped, state });
+    await recordMigrations(client, database, state, { ...shipped, migrations: transactional });
   await client.query("set local search_path to default");
   if (installed) await updateLanguage(client, database, installed.language);
   return { done: transactional.map(({ name }) => name), concurrent: pending[count] };
@@ -168,19 +168,18 @@ async function buildConcurrently(
 async function recordMigrations(
   client: ClientBase,
   { schema: { text: schema }, language }: Database,
-  done: Pick<Options, "shipped"> & { applied: readonly Migration[]; state: SchemaState },
+  { installed }: SchemaState,
+  { migrations, functions, baseline }: ShippedSchema,
 ): Promise<void> {
-  const { applied, shipped, state } = done;
-  const { installed } = state;
   if (!installed) {
     const columns = "version, functions_version, compatible_from, baseline, language";
     const insert = `insert into ${schema}.meta (${columns}) values (0, 0, 0, $1, $2)`;
-    await client.query(insert, [shipped.baseline, language]);
+    await client.query(insert, [baseline, language]);
   }
   const versions = new Map<string, number>();
-  versions.set("functions_version", shipped.functions.version);
+  versions.set("functions_version", functions.version);
   versions.set("compatible_from", compatibleFrom);
-  for (const { set, version } of applied) versions.set(setVersionColumns[set], version);
+  for (const { set, version } of migrations) versions.set(setVersionColumns[set], version);
   const assigned = [...versions].map(([column, version]) => `${column} = ${version}`);
   await client.query(`update ${schema}.meta set ${assigned.join(", ")}`);
   if (installed?.versions.isolation || versions.has(setVersionColumns.isolation))
