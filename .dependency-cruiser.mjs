@@ -224,7 +224,7 @@ const mayImport = {
     "langgraph/tools",
   ],
   "langgraph/supervisor": [...strings, "langgraph/run", "langgraph/tools", "langgraph/wrap"],
-  testing: ["testing/offline", "scope", "memories/item"],
+  testing: ["testing/offline", "input", "scope", "memories/item"],
   "testing/offline": [],
 };
 

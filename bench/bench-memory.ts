@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import type { ChangedConstants } from "../src/config.js";
 import { createMemoryWith } from "../src/create-memory.js";
 import type { Memory, MemoryConfig, MemoryDraft, MemoryOptions, Scope } from "../src/index.js";
-import type { ChangedConstants } from "../src/options.js";
 
 /** One thread of a user. */
 export interface ThreadPlace {

@@ -3,6 +3,7 @@
  */
 import "./node-version.js";
 
+export { resolveConfig } from "./config.js";
 export { createMemory } from "./create-memory.js";
 export { inTime, withDeadline } from "./deadline.js";
 export { MemoryError, messageOf } from "./errors.js";
@@ -15,7 +16,7 @@ export {
   storableText,
   suggestion,
 } from "./input/parse-input.js";
-export { parseJson, propertyOf } from "./input/plain-json.js";
+export { defined, parseJson, propertyOf } from "./input/plain-json.js";
 export { reportSearch } from "./internal-api.js";
 export { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
 export {
@@ -57,7 +58,6 @@ export { countLacking } from "./models/reembed.js";
 export { eventOps, eventParts, eventSteps } from "./observability/events/event-log.js";
 export { eventFields } from "./observability/events/events.js";
 export type { StatsOf } from "./observability/events/stats.js";
-export { resolveConfig } from "./options.js";
 export { installedVersion } from "./peers.js";
 export type { Database } from "./postgres/database.js";
 export { lacksPgvector, toMemoryError } from "./postgres/database-error.js";
@@ -81,7 +81,7 @@ export {
   erasureReceipt,
   receiptProblems,
 } from "./retention/forgetting/receipt.rule.js";
-export { isIdle, isWaiting } from "./retention/lifecycle/delete-idle-threads.js";
+export { isIdle, isWaiting } from "./retention/lifecycle/age-threads.js";
 export {
   type AppScope,
   parseAppScope,

@@ -9,15 +9,15 @@ import { createMaintenance, type Maintenance } from "./composition/maintenance.j
 import {
   createObserve,
   type Observe,
-  type Observed,
   reportHits,
   reportRecalled,
   reportRemembered,
   type SpanReport,
-  spans,
 } from "./composition/observe.js";
 import { watchLevels } from "./composition/watch-levels.js";
+import type { ChangedConstants, ResolvedConfig } from "./config.js";
 import { createConsentsApi } from "./consents/consents-api.js";
+import { type MemoryOptions, memoryOptionsSchema } from "./create-memory-options.js";
 import { MemoryError } from "./errors.js";
 import { parseInput } from "./input/parse-input.js";
 import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
@@ -27,14 +27,13 @@ import { createChangesApi } from "./memories/audit/changes-api.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
-import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
 import { reembed, reportLacking } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
+import { actions } from "./observability/events/event-log.js";
 import { createEventsApi } from "./observability/events/events.js";
 import { createStats } from "./observability/events/stats.js";
 import { createEnergyApi } from "./observability/usage/energy.js";
-import type { ChangedConstants, ResolvedConfig } from "./options.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -216,15 +215,15 @@ function createTurnCalls(
 ): Pick<Memory, "record" | "recall" | "promptFor" | "remember" | "query"> {
   const observed =
     <Input extends Parameters<Observe>[3], Result>(
-      span: Observed,
+      name: "recall" | "remember" | "query",
       call: (runtime: Runtime<ResolvedConfig>, input: Input) => Promise<Result>,
       report: (result: Result) => SpanReport,
     ) =>
     (input: Input) =>
-      observe(span, (db) => call({ ...runtime, db }, input), report, input);
-  const observedRecall = observed(spans.recall, recall, reportRecalled);
-  const observedRemember = observed(spans.remember, remember, reportRemembered);
-  const observedQuery = observed(spans.query, queryMemories, reportHits);
+      observe({ name, ...actions[name] }, (db) => call({ ...runtime, db }, input), report, input);
+  const observedRecall = observed("recall", recall, reportRecalled);
+  const observedRemember = observed("remember", remember, reportRemembered);
+  const observedQuery = observed("query", queryMemories, reportHits);
   return {
     record: async (input) => {
       const { recorded, lastSeq } = await recordTurn(runtime, input);

@@ -2,7 +2,7 @@ import type { ConsentAsk } from "./consents/consent-rows.js";
 import type { ConsentPolicy } from "./memories/consent/consent-policy.rule.js";
 import type { ConsentRequest } from "./memories/consent/consent-request.rule.js";
 import type { Memory } from "./memory.js";
-import type { MemoryEvent } from "./observability/events/event-log.js";
+import { actions, type MemoryEvent } from "./observability/events/event-log.js";
 import type { RecallInput } from "./prompt/recall-request.js";
 import type { Recalled } from "./prompt/recalled.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
@@ -72,8 +72,7 @@ export function reportSearch(
   const shownIds = hits.map(({ id }) => id);
   return internalApi(memory).emit({
     ...searcher,
-    step: "tool",
-    op: "search",
+    ...actions.query,
     status: "ok",
     similarity,
     shownIds,

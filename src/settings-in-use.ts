@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import type { MemoryOptions } from "./memory-options.js";
-import { configSchema } from "./options.js";
+import { configSchema } from "./config.js";
+import type { MemoryOptions } from "./create-memory-options.js";
 
 /** A setting as it is in use. */
 export interface SettingInUse {

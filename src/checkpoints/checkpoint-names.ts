@@ -26,6 +26,11 @@ export async function existingTables<Table extends { readonly table: string }>(
   return tables.filter(({ table }) => found.has(table));
 }
 
+/** Whether a checkpointer was ever set up. */
+export async function hasCheckpoints(db: Connection): Promise<boolean> {
+  return (await existingTables(db, [{ table: "checkpoints" }])).length > 0;
+}
+
 /**
  * `own`: names, and thread ids that no other tenant uses: runs without a user or without our
  * checkpointer wrote there. `shared`: thread ids whose checkpoints also hold other tenants' state.
@@ -34,16 +39,16 @@ export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
 ): Promise<{ own: string[]; shared: string[] }> {
-  const tables = checkpointTableNames.map((table) => ({ table }));
-  if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
+  if (!(await hasCheckpoints(db))) return { own: [], shared: [] };
   const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
   const others = threads.filter(
     ({ threadId, checkpointThreadId }) => checkpointThreadId !== threadId,
   );
   const unnamed = others.map(({ threadId }) => threadId);
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
-  const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
-  const mixed = elsewhere.flatMap(({ id, isTaken }) => (taken.has(id) && !isTaken ? [id] : []));
+  const used = elsewhere.filter(({ tenants }) => tenants > 0);
+  const taken = new Set(used.map(({ id }) => id));
+  const mixed = used.filter(({ isTaken }) => !isTaken).map(({ id }) => id);
   const own = [...names, ...unnamed.filter((id) => !taken.has(id))];
   if (mixed.length === 0) return { own, shared: [] };
   const shared = await db.query<{ id: string }>(sql`

@@ -1,8 +1,9 @@
+import type { ResolvedConfig } from "../config.js";
 import { askConsents } from "../consents/consent-rows.js";
 import { MemoryError } from "../errors.js";
 import type { InternalApi } from "../internal-api.js";
 import { errorLine } from "../logger.js";
-import type { ResolvedConfig } from "../options.js";
+import { actions } from "../observability/events/event-log.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import { recall } from "../prompt/recall.js";
 import type { Runtime } from "../runtime.js";
@@ -43,9 +44,8 @@ export function createInternalApi(
         (MemoryError.is(error) && isConnectionError(error.cause))
       )
         return;
-      const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
       const detail = code ?? "UNEXPECTED";
-      await record({ scope, threadId, step: node, op, status: "error", detail });
+      await record({ scope, threadId, ...actions[node], status: "error", detail });
     },
   };
 }

@@ -1,16 +1,16 @@
+import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../config.js";
+import type { MemoryOptions } from "../create-memory-options.js";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { localEmbeddings } from "../local-embeddings/index.js";
 import { modelForLanguage } from "../local-embeddings/local-models.js";
 import { defaultLogger, errorLine, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
-import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
 import { createModelPause } from "../models/model-pause.js";
-import { insertEvent, recordExhausted } from "../observability/events/event-log.js";
+import { actions, insertEvent, recordExhausted } from "../observability/events/event-log.js";
 import { createUsage } from "../observability/usage/usage.js";
-import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
 import { openDatabase, reportUndefined } from "../postgres/open-database.js";
@@ -52,7 +52,7 @@ export function createRuntime(
   };
   const onBack = ({ durationMs, refused }: Outage) => {
     const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
-    void record({ step: "database", op: "resume", status: "ok", detail });
+    void record({ ...actions.database, status: "ok", detail });
   };
   const db: Database = openDatabase(
     database,

@@ -1,4 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
+import type { ResolvedConfig } from "../config.js";
 import { defineConsentExpiry } from "../consents/consents-api.js";
 import { defineEpisodes } from "../episodes/define-episodes.js";
 import { MemoryError } from "../errors.js";
@@ -6,16 +7,14 @@ import { defineFacts } from "../facts/define-facts.js";
 import { compactNotes, defineCompaction } from "../notes/define-compaction.js";
 import { defineNotes } from "../notes/define-notes.js";
 import { trimRecords } from "../observability/usage/usage-statements.js";
-import type { ResolvedConfig } from "../options.js";
 import { keepTenancy } from "../postgres/isolation.js";
 import { sweepRuns } from "../reflection/consolidation/consolidation-run.js";
 import { defineConsolidation } from "../reflection/consolidation/define-consolidation.js";
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
 import type { DueJob } from "../remember/remember.js";
-import { deleteIdleThreads } from "../retention/lifecycle/delete-idle-threads.js";
+import { deleteIdleThreads, pruneThreads } from "../retention/lifecycle/age-threads.js";
 import { defineLifecycle } from "../retention/lifecycle/lifecycle.js";
-import { pruneThreads } from "../retention/lifecycle/prune-threads.js";
 import { trimOldChanges } from "../retention/lifecycle/trim-changes.js";
 import type { Runtime } from "../runtime.js";
 import { sweepItems } from "../store/sweep-items.js";
@@ -64,8 +63,8 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
 type Purge = (deps: Runtime<ResolvedConfig>) => Promise<void>;
 
 const purges: Readonly<Record<string, Purge>> = {
-  "Idle threads": deleteIdleThreads,
-  "Superseded checkpoints": pruneThreads,
+  "Idle threads": ({ db, config }) => deleteIdleThreads(db, config.threads.idleDays),
+  "Superseded checkpoints": ({ db, config }) => pruneThreads(db, config.checkpoints.keep),
   "Old changes": ({ db }) => trimOldChanges(db),
   "Old usage and events": ({ db }) => trimRecords(db),
   "Expired items of the store": ({ db }) => sweepItems(db),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { spanTokens, type TokenUsage } from "../models/token-usage.js";
-import { type EventStep, eventNode } from "../observability/events/event-log.js";
+import { actions, type EventStep, eventNode } from "../observability/events/event-log.js";
 import { measureCall, telemetryApi } from "../observability/telemetry/meter.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -13,10 +13,7 @@ import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { WorkEnd } from "../work/define-work.js";
 
 /** A transaction's begin and commit count as two. */
-function countRoundTrips(db: Database): {
-  readonly db: Database;
-  readonly roundTrips: () => number;
-} {
+function countRoundTrips(db: Database) {
   let roundTrips = 0;
   const counted = (connection: Connection): Pick<Connection, "query"> => ({
     query: (statement, options) => {
@@ -33,7 +30,7 @@ function countRoundTrips(db: Database): {
         roundTrips += 2;
         return db.transaction((tx) => work({ ...tx, ...counted(tx) }));
       },
-    },
+    } satisfies Database,
   };
 }
 
@@ -89,13 +86,7 @@ export interface SpanReport {
 }
 
 /** Span name after "mnemograph.", and the step of its events. */
-export type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
-
-export const spans = {
-  recall: { name: "recall", step: "recall", op: "search" },
-  remember: { name: "remember", step: "remember", op: "create" },
-  query: { name: "query", step: "tool", op: "search" },
-} as const satisfies Record<string, Observed>;
+type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
 
 /**
  * Runs `work` in a span, on a database that counts round trips if a provider listens, and measures
@@ -153,7 +144,7 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     } finally {
       measureCall({
         operation: name,
-        isBackground: !(name in spans),
+        isBackground: !(name in actions),
         schemaName: db.schemaName,
         seconds: (performance.now() - startedAt) / 1_000,
         code: code ?? null,
@@ -163,11 +154,10 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
 }
 
 function prefixed(values: NonNullable<SpanReport["attributes"]>) {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      value === null || value === undefined ? [] : [[`mnemograph.${name}`, value] as const],
-    ),
-  );
+  const prefixed: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(values))
+    if (value != null) prefixed[`mnemograph.${name}`] = value;
+  return prefixed;
 }
 
 export function reportRecalled(recalled: Recalled): SpanReport {

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
+import type { ResolvedConfig } from "../config.js";
 import { errorLine } from "../logger.js";
 import { addLevels, type Levels } from "../observability/telemetry/meter.js";
 import { energyLevel } from "../observability/usage/energy.js";
 import { maxSpent } from "../observability/usage/usage-statements.js";
-import type { ResolvedConfig } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";

@@ -1,4 +1,4 @@
-import type { MemoriesSettings } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memories-settings.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import { modelText } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";

@@ -154,3 +154,11 @@ export function bytesOf(object: unknown): Buffer | null {
   const whole = object instanceof ArrayBuffer || object instanceof SharedArrayBuffer;
   return whole ? Buffer.from(object) : null;
 }
+
+/** Removes undefined properties, which `exactOptionalPropertyTypes` forbids. */
+export function defined<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
+  };
+}

@@ -47,7 +47,7 @@ export async function applyCompaction(
 
     // Merge two notes, or hide one.
     if (applies) {
-      const editing = { tx, owner, before: target, embedded, passed: new Set<string>() };
+      const editing = { tx, owner, before: target, embedded };
       const set = isEdit ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
       const event = { step: "compaction", op: "classify", status: "ok", detail } as const;
       const by = {
@@ -105,7 +105,7 @@ async function mergeNotes(
   const next = { ...mergeOf(target, merged), ...leastTrusted(target, merged), text };
   const { origin, trust } = next;
   // Screened by the decision already.
-  const rewrite = await planRewrite(deps, editing, next, { isVouched: true, gone: merged.id });
+  const rewrite = await planRewrite(deps, editing, next, merged.id);
   const entries = {
     kept: {
       old: versionOf(target),

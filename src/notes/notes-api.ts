@@ -6,7 +6,13 @@ import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { isActive, listMemories, memoryJson, readMemories } from "../memories/item/memory-row.js";
+import {
+  countMemories,
+  isActive,
+  listMemories,
+  memoryJson,
+  readMemories,
+} from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { eraseAppMemories, type Purged } from "../retention/forgetting/erase-app-memories.js";
@@ -123,7 +129,8 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   return {
     list: async (page) =>
       listMemories(db, { ...parseInput(listSchema, page, "page of notes"), kinds: ["note"] }),
-    count: async (of) => countNotes(db, parseInput(ofSchema, of, "count of notes").scope),
+    count: async (of) =>
+      countMemories(db, { ...parseInput(ofSchema, of, "count of notes"), kinds: ["note"] }),
     async remove(input) {
       const change = parseInput(removeSchema, input, "removal of a note");
       const { kind } = await requireMemory(db, change);
@@ -169,12 +176,4 @@ async function findShownNotes(
     order by m.trust = 'operator' desc, m.updated_at desc, m.ref`,
     { prepare: true },
   );
-}
-
-async function countNotes(db: Connection, scope: AppScope): Promise<number> {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*)::int as count
-    from (${seenOwners(db, scope)}) o
-    join ${db.schema}.memory m on m.owner_ref = o.id and m.kind = 'note' and ${isActive(db)}`);
-  return row?.count ?? 0;
 }

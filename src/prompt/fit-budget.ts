@@ -13,7 +13,6 @@ import {
 } from "./memory-block.js";
 import {
   memoryParts,
-  noMemories,
   ofPart,
   type Recalled,
   type RecalledMemories,
@@ -48,9 +47,12 @@ export function fitBudget(
     leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
   const isTold = toldIn(turn.changes);
   const known = {
-    ...noMemories,
     profile: epoch.added.profile.filter((memory) => !isTold(memory)),
     notes: epoch.added.notes.filter((memory) => !isTold(memory)),
+    relevant: [],
+    episodes: [],
+    related: [],
+    rest: [],
     omitted: 0,
   };
   const { memories: added } = cutLines(

@@ -5,7 +5,7 @@ import type { ShownContext } from "../transcript/shown-turns.js";
 import { memoryBlock } from "./memory-block.js";
 import type { RecallInput } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
-import { shownBy } from "./shown-by.js";
+import { handedForm, shownBy } from "./shown-by.js";
 import { type InjectAs, injectAsSchema, turnMessages } from "./turn-messages.js";
 
 export interface PromptInput extends Omit<RecallInput, "query" | "state"> {
@@ -56,16 +56,11 @@ export function promptOf(recalled: Recalled, { query, injectAs }: PromptInput): 
   };
 }
 
-const roles: Readonly<Record<string, PromptMessage["role"]>> = {
-  system: "system",
-  human: "user",
-  ai: "assistant",
-};
-
 /** Without calls of tools and their results, which the summary tells. */
 export function plainMessages(messages: readonly BaseMessage[]): PromptMessage[] {
   return messages.flatMap((message) => {
-    const role = roles[message.getType()];
-    return role === undefined || message.text === "" ? [] : { role, content: message.text };
+    const { role } = handedForm(message);
+    if (role === "tool" || role === "other" || message.text === "") return [];
+    return { role, content: message.text };
   });
 }

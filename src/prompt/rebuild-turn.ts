@@ -1,4 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { ChangeEvent } from "../memories/audit/memory-change.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { storedMessage } from "../messages/message-codec.js";
 import { withFields } from "../messages/message-text.js";
@@ -6,17 +7,18 @@ import type { RankedHit } from "../search/rank-memories.rule.js";
 import { clipped } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 import { shorterTexts } from "../transcript/recent-messages.rule.js";
-import type { HandedOn, StoredShown } from "../transcript/shown-turns.js";
+import type { BlockPart, HandedOn } from "../transcript/shown-turns.js";
 import { changeOf, type RecalledChange, type RecalledConsent } from "./find-recall.js";
-import { messageCheck } from "./handed-on.js";
+import type { ShownEpoch, StoredTalk, StoredTurn } from "./find-replay.js";
 import {
+  asShown,
   type EarlierAdditions,
-  ofPart,
+  inParts,
   type Recalled,
   type ShownMemory,
   standingParts,
 } from "./recalled.js";
-import type { ShownContents, ShownEpoch, StoredTalk } from "./shown-epoch.js";
+import { messageCheck } from "./shown-by.js";
 
 /** Something that a replay cannot print as it was handed on. */
 export interface ReplayGap {
@@ -32,262 +34,240 @@ export interface ReplayGap {
   readonly id: string | null;
 }
 
-/** What stands in place of words that are not there any more. */
-const replayMarks = {
-  forgotten: "[forgotten since]",
-  edited: "[changed since]",
-} as const;
+/** Notes a gap, and returns what stands in place of words that are not there any more. */
+type Mark = (
+  what: ReplayGap["what"],
+  why: ReplayGap["why"],
+  id?: string | null | undefined,
+) => string;
 
-export interface RebuiltTurn {
-  readonly recalled: Recalled;
-  /** The conversation, the turn's own message last. */
-  readonly talk: readonly BaseMessage[];
-  readonly gaps: readonly ReplayGap[];
-}
+export type RebuiltTurn = ReturnType<typeof rebuildTurn>;
 
-interface Gaps {
-  readonly found: ReplayGap[];
-  /** Notes the gap, and returns its mark. */
-  mark(what: ReplayGap["what"], why: keyof typeof replayMarks, id?: string | null): string;
-}
+/** What a turn was shown, from what is stored of it. A mark stands for what is gone. */
+export function rebuildTurn(
+  epoch: ShownEpoch,
+  own: StoredTurn,
+  handed: HandedOn,
+  appName: string | undefined,
+) {
+  const gaps: ReplayGap[] = [];
+  const mark: Mark = (what, why, id = null) => {
+    gaps.push({ what, why, id });
+    return why === "forgotten" ? "[forgotten since]" : "[changed since]";
+  };
+  if (!own.handed) mark("prompt", "unrecorded");
 
-function noGaps(): Gaps {
-  const found: ReplayGap[] = [];
+  // The conversation: what the transcript has at the places that were shown.
+  const talk = rebuildTalk(epoch, own, handed, mark);
+
+  // The block of the turn that opened the epoch, and what each turn added.
+  const isNew = own.firstSeq !== null;
+  const opened = isNew ? own : epoch.turns.find(({ firstSeq }) => firstSeq !== null);
+  const block = opened ? memoriesOf(opened, epoch, isStanding, mark) : [];
+  const talkIds = new Set(talk.map(({ id }) => id));
+  const turns: EarlierAdditions[] = [];
+  for (const turn of epoch.turns) {
+    if (turn !== own && turn.firstSeq === null && !talkIds.has(turn.messageId)) continue;
+    const isListed = turn === opened ? isAdded : () => true;
+    const memories = memoriesOf(turn, epoch, isListed, mark);
+    turns.push({ messageId: turn.messageId, memories, ...toldOf(turn, epoch, handed, mark) });
+  }
+  const day = turns.findLast((turn) => turn.day !== null)?.day;
+  const added = turns.pop() as EarlierAdditions;
+  const memories = added.memories.map((shown) => cutAsShown(shown, handed));
   return {
-    found,
-    mark(what, why, id = null) {
-      found.push({ what, why, id });
-      return replayMarks[why];
-    },
+    talk,
+    isNew,
+    openedBy: isNew ? undefined : (handed.openedBy ?? opened?.messageId),
+    block,
+    earlier: turns,
+    /** What the turn itself added. */
+    own: { ...added, memories } as EarlierAdditions,
+    summary: rebuildSummary(own, epoch, mark),
+    /** Memories over budget. */
+    omitted: own.omitted,
+    omittedAtLeast: handed.omittedAtLeast as boolean | undefined,
+    appName,
+    day: day ?? dayIn(new Date(own.at), handed.timeZone),
+    handed,
+    gaps,
   };
 }
 
-/** How a turn was printed whose caller made its own prompt: the whole conversation of its epoch. */
-export const assumedHanded = (
-  { firstSeq, seq }: Pick<StoredShown, "firstSeq" | "seq">,
-  timeZone: string,
-): HandedOn => ({
-  injectAs: "message",
-  timeZone,
-  talk: [[Math.min(firstSeq ?? seq, seq), seq]],
-  check: 0,
-});
-
-/**
- * The recall of a turn as it was, from what is stored of it: `turnMessages` prints it again. A mark
- * stands for what is gone.
- */
-export function rebuildTurn(
-  { turns }: ShownEpoch,
-  contents: ShownContents,
-  handed: HandedOn,
-  appName: string | undefined,
-): RebuiltTurn {
-  const own = turns.at(-1) as StoredShown;
-  const gaps = noGaps();
-  if (!own.handed) gaps.found.push({ what: "prompt", why: "unrecorded", id: null });
-
-  // The conversation: what the transcript has at the places that were shown.
-  const talk = rebuildTalk(own, handed, contents, gaps);
-
-  // The block of the turn that opened the epoch, and what each turn added since.
-  const isNew = own.firstSeq !== null;
-  const talkIds = new Set(talk.map(({ id }) => id));
-  const before = turns.slice(0, -1).filter(({ messageId, firstSeq }) => {
-    return firstSeq !== null || talkIds.has(messageId);
-  });
-  const opened = isNew ? own : before.find(({ firstSeq }) => firstSeq !== null);
-  const block = opened ? memoriesOf(opened, contents, gaps) : [];
-  const ownMemories = isNew ? block : memoriesOf(own, contents, gaps);
-  const earlier = before.map((turn): EarlierAdditions => {
-    const memories = turn === opened ? block.filter(isAdded) : memoriesOf(turn, contents, gaps);
-    return { ...toldOf(turn, contents, gaps, handed), memories, messageId: turn.messageId };
-  });
-
-  const { day, ...told } = toldOf(own, contents, gaps, handed);
-  const namedDay = day ?? earlier.flatMap((turn) => turn.day ?? []).at(-1);
-  const hits = (part: "relevant" | "episodes") =>
-    ofPart(ownMemories, part).map((memory) => ({ memory: cutOf(memory, handed) }) as RankedHit);
-  const recalled: Recalled = {
+/** The recall of which `printMessages` prints the turn again. */
+export function recalledOf(turn: RebuiltTurn): Recalled {
+  const { block, own, summary, omitted, omittedAtLeast, appName, handed } = turn;
+  const { timeZone, omittedMessages } = handed;
+  const { profile, rest, notes } = inParts(block);
+  const added = inParts(own.memories);
+  return {
     mode: "active",
-    summary: rebuildSummary(own, contents, gaps),
+    summary,
     processing: null,
     gap: [],
-    omitted:
-      handed.omittedMessages === undefined
-        ? null
-        : { messages: handed.omittedMessages, endMessageId: "" },
+    omitted: omittedMessages === undefined ? null : { messages: omittedMessages, endMessageId: "" },
     recent: [],
     shortened: [],
     lastTurn: [],
-    lastSeq: own.seq - 1,
+    lastSeq: -1,
     lastMessageId: null,
     epoch: {
-      isNew,
-      openedBy: isNew ? undefined : (handed.openedBy ?? opened?.messageId),
-      firstSeq: opened?.firstSeq ?? own.seq,
-      earlier,
-      added: {
-        profile: isNew ? [] : ofPart(ownMemories, "profile"),
-        notes: isNew ? [] : ofPart(ownMemories, "notes"),
-        omitted: told.omitted,
-      },
+      isNew: turn.isNew,
+      openedBy: turn.openedBy,
+      firstSeq: 0,
+      earlier: turn.earlier,
+      added: { profile: added.profile, notes: added.notes, omitted: own.omitted },
       readable: [],
       prefixes: new Set(),
       // Notes the checksum of what is printed now.
       handed: { seqs: new Map(), hasChecks: false, shortenedTo: 0 },
     },
     memories: {
-      profile: ofPart(block, "profile"),
-      rest: ofPart(block, "rest"),
-      notes: ofPart(block, "notes"),
-      relevant: hits("relevant"),
-      episodes: hits("episodes"),
-      related: ofPart(ownMemories, "related"),
-      omitted: own.omitted,
-      ...(handed.omittedAtLeast && { omittedAtLeast: true }),
+      profile,
+      relevant: added.relevant.map(hitOf),
+      episodes: added.episodes.map(hitOf),
+      related: added.related,
+      rest,
+      notes,
+      omitted,
+      ...(omittedAtLeast && { omittedAtLeast }),
     },
     ...(appName !== undefined && { appName }),
-    changes: told.changes,
-    consents: told.consents,
-    unread: told.unread,
-    day: namedDay ?? dayIn(new Date(own.at), handed.timeZone),
-    timeZone: handed.timeZone,
+    changes: own.changes,
+    consents: own.consents,
+    unread: own.unread,
+    day: turn.day,
+    timeZone,
   };
-  return { recalled, talk, gaps: gaps.found };
 }
 
-const isAdded = ({ part }: ShownMemory) => !standingParts.includes(part);
+/** Its scores are not printed. */
+const hitOf = (memory: MemoryItem) => ({ memory }) as RankedHit;
 
-function cutOf(memory: MemoryItem, { cut }: HandedOn): MemoryItem {
-  return cut?.[0] === memory.id ? { ...memory, text: clipped(memory.text, cut[1]) } : memory;
+export const isStanding = (part: BlockPart) => standingParts.includes(part);
+const isAdded = (part: BlockPart) => !isStanding(part);
+
+function cutAsShown({ part, memory }: ShownMemory, { cut }: HandedOn): ShownMemory {
+  if (cut?.[0] !== memory.id) return { part, memory };
+  return { part, memory: { ...memory, text: clipped(memory.text, cut[1]) } };
 }
 
 /** A memory of which a prompt has `line` alone. */
 export function standIn(id: string, line: string): MemoryItem {
-  const at = new Date(0);
-  const blank = { kind: "fact", category: "", key: null, value: null, text: "", pinned: false };
-  const source = { origin: "user", trust: "user", turns: null, scope: {} };
-  const times = { validFrom: at, createdAt: at, doubtedAt: null };
-  return { ...blank, ...source, ...times, id, inPlace: line } as unknown as MemoryItem;
+  return { id, text: "", scope: {}, inPlace: line } as MemoryItem;
 }
 
-function memoriesOf(turn: StoredShown, contents: ShownContents, gaps: Gaps): ShownMemory[] {
-  return turn.memoryIds.flatMap((id, place) => {
-    const part = turn.parts[place];
-    if (part === undefined || part === "told") return [];
-    const memory = contents.memories.get(id);
-    const check = turn.checks?.[place] ?? null;
-    if (memory === undefined)
-      return { part, memory: standIn(id, gaps.mark("memory", "forgotten", id)) };
-    const isSame = check === null || contents.checks[id] === check;
-    const doubt = turn.news?.doubts?.find(([doubted]) => doubted === id);
-    const shown = { ...memory, doubtedAt: doubt ? new Date(doubt[1]) : null };
-    return { part, memory: isSame ? shown : standIn(id, gaps.mark("memory", "edited", id)) };
-  });
+/** The memories of some parts that a turn was shown. */
+function memoriesOf(
+  turn: StoredTurn,
+  { memories }: ShownEpoch,
+  isListed: (part: BlockPart) => boolean,
+  mark: Mark,
+): ShownMemory[] {
+  const shown: ShownMemory[] = [];
+  for (const { id, part, isEdited } of turn.memories) {
+    if (part === "told" || !isListed(part)) continue;
+    const memory = memories.get(id);
+    if (memory && !isEdited) {
+      shown.push({ part, memory: asShown(memory, turn.news) });
+    } else {
+      const line = mark("memory", memory ? "edited" : "forgotten", id);
+      shown.push({ part, memory: standIn(id, line) });
+    }
+  }
+  return shown;
 }
 
 /** What a turn was told beside memories. */
-function toldOf(turn: StoredShown, contents: ShownContents, gaps: Gaps, { timeZone }: HandedOn) {
-  const { since = 0, count = 0, omitted = 0, day = null, ...news } = turn.news ?? {};
-  const isThere = (id: string | null) => id === null || contents.memories.has(id);
+function toldOf(
+  { news, told }: StoredTurn,
+  { memories, consents: requests, unread: unreadNow }: ShownEpoch,
+  { timeZone }: HandedOn,
+  mark: Mark,
+): Omit<EarlierAdditions, "messageId" | "memories"> {
+  const { since = 0, count = 0, omitted = 0, day = null } = news ?? {};
+  const isThere = (id: string | null) => id === null || memories.has(id);
 
-  const top = (news.changes ?? []).map(([rev, event, insteadId]): RecalledChange => {
-    const told = turn.told?.changes.find((each) => each.rev === rev);
+  const top = (news?.changes ?? []).map(([rev, name, insteadId]): RecalledChange => {
+    const event = name as ChangeEvent;
+    const words = told?.changes.find((each) => each.rev === rev);
     const isWordless = event === "deleted" || event === "soft_deleted";
-    if (told && (isWordless || isThere(told.memoryId)) && isThere(insteadId))
-      return changeOf({ ...told, event: event as RecalledChange["event"] }, timeZone);
-    const memoryId = told?.memoryId ?? "";
-    const line = gaps.mark("change", "forgotten", told?.memoryId);
-    return {
-      ...{ rev, memoryId, line, insteadId, isDoubted: false },
-      event: event as RecalledChange["event"],
-    };
+    if (words && (isWordless || isThere(words.memoryId)) && isThere(insteadId))
+      return changeOf({ ...words, event }, timeZone);
+    const line = mark("change", "forgotten", words?.memoryId);
+    return { rev, event, insteadId, memoryId: words?.memoryId ?? "", line, isDoubted: false };
   });
-  const consents = (news.consents ?? []).map(([id, currentId]): RecalledConsent => {
-    const told = turn.told?.consents.find((each) => each.id === id);
-    if (told && contents.consents.includes(id) && isThere(currentId))
-      return { ...told, text: told.text ?? "", currentId };
-    const text = gaps.mark("consent", "forgotten", id);
+  const consents = (news?.consents ?? []).map(([id, currentId]): RecalledConsent => {
+    const words = told?.consents.find((each) => each.id === id);
+    if (words && requests.includes(id) && isThere(currentId))
+      return { ...words, text: words.text ?? "", currentId };
+    const text = mark("consent", "forgotten", id);
     return { id, category: "", key: null, value: null, text, current: null, currentId };
   });
-  const unread = (news.unread ?? []).map(([ref, seq]) => {
+  const unread = (news?.unread ?? []).map(([ref, seq]) => {
     const place = [ref, seq] as const;
-    const told = turn.told?.unread.find((each) => each.place[0] === ref && each.place[1] === seq);
-    const now = contents.unread[`${ref} ${seq}`];
-    if (told && told.text === now) return { text: told.text, place };
-    return { text: gaps.mark("unread", now !== undefined ? "edited" : "forgotten"), place };
+    const words = told?.unread.find((each) => each.place[0] === ref && each.place[1] === seq);
+    const now = unreadNow[`${ref} ${seq}`];
+    if (words && words.text === now) return { text: now, place };
+    return { text: mark("unread", now === undefined ? "forgotten" : "edited"), place };
   });
   return { changes: { since, revision: since, count, top }, consents, unread, omitted, day };
 }
 
 function rebuildSummary(
-  { summaryId }: StoredShown,
-  { summary }: ShownContents,
-  gaps: Gaps,
+  { summaryId }: StoredTurn,
+  { summary }: ShownEpoch,
+  mark: Mark,
 ): Recalled["summary"] {
   if (summaryId === null) return null;
-  if (summary !== null && summary.text !== null) return { ...summary, text: summary.text };
-  const text = gaps.mark("summary", "forgotten");
+  const text = summary?.text ?? mark("summary", "forgotten");
   const turns = { startSeq: 0, endSeq: 0, endMessageId: "", startTurn: 1, endTurn: 1 };
   return { ...turns, ...summary, id: summaryId, text };
 }
 
-/** Seqs and ids of the messages at `talk`. */
-export function placesOf({ talk }: HandedOn, ownSeq: number): (number | string)[] {
-  return talk.flatMap((place) => {
-    if (place === null) return ownSeq;
-    if (typeof place === "string") return place;
-    const [first, last] = place;
-    return Array.from({ length: Math.min(last - first + 1, maxRun) }, (_, at) => first + at);
+function rebuildTalk(
+  { talk: stored }: ShownEpoch,
+  own: StoredTurn,
+  { edited = [], shortened, checks }: HandedOn,
+  mark: Mark,
+): BaseMessage[] {
+  const talk: BaseMessage[] = [];
+  /** Places of what is not as it was shown. */
+  const marked = new Set<number>();
+  for (const [place, { isHeld, message }] of stored.entries()) {
+    const why = goneBecause(message, own, edited);
+    if (message === null || why !== null) {
+      const content = mark("message", why ?? "forgotten", message?.messageId);
+      talk.push(markedMessage(message, content, talk.at(-1)));
+    } else {
+      talk.push(storedMessage(message));
+      if (!message.altered || !isHeld) continue;
+      mark("message", "redacted", message.messageId);
+    }
+    marked.add(place);
+  }
+
+  // Cut the texts of a long turn as the prompt did.
+  if (shortened) {
+    const [first, count, tokens] = shortened;
+    const isWhole = ![...marked].some((place) => place >= first && place < first + count);
+    const { messages } = shorterTexts(talk.slice(first, first + count), tokens);
+    if (isWhole) talk.splice(first, count, ...messages);
+  }
+
+  // Mark what differs from what was shown, for whatever reason.
+  if (checks?.length !== 2 * talk.length) return talk;
+  return talk.map((message, place) => {
+    const isSame = messageCheck(message) === checks.slice(2 * place, 2 * place + 2);
+    if (isSame || marked.has(place)) return message;
+    return withFields(message, { content: mark("message", "edited", message.id) });
   });
 }
 
-/** No prompt shows more; a caller may have given any numbers. */
-const maxRun = 10_000;
-
-function rebuildTalk(
-  own: StoredShown,
-  handed: HandedOn,
-  { messages }: ShownContents,
-  gaps: Gaps,
-): BaseMessage[] {
-  const bySeq = new Map(messages.map((message) => [message.seq, message]));
-  const byId = new Map(messages.map((message) => [message.messageId, message]));
-  const held = new Set(
-    handed.talk.flatMap((place) =>
-      Array.isArray(place) && place.length === 2
-        ? []
-        : placesOf({ ...handed, talk: [place] }, own.seq),
-    ),
-  );
-  const talk: BaseMessage[] = [];
-  const marked = new Set<number>();
-  for (const [at, place] of placesOf(handed, own.seq).entries()) {
-    const stored = typeof place === "number" ? bySeq.get(place) : byId.get(place);
-    const why = stored ? reasonOf(stored, own, handed) : "forgotten";
-    const id = stored?.messageId ?? null;
-    if (stored && why === null) {
-      talk.push(storedMessage(stored));
-      if (!stored.altered || !held.has(place)) continue;
-      gaps.found.push({ what: "message", why: "redacted", id });
-    } else {
-      const content = gaps.mark("message", why ?? "forgotten", id);
-      talk.push(markedMessage(stored, content, talk.at(-1)));
-    }
-    marked.add(at);
-  }
-  shorten(talk, handed, marked);
-  return checked(talk, handed, marked, gaps);
-}
-
 /** Null if the message says what it said in the turn. */
-function reasonOf(
-  { role, text, messageId, editedAtSeq }: StoredTalk,
-  own: StoredShown,
-  { edited = [] }: HandedOn,
-): "forgotten" | "edited" | null {
-  if (role === "system" && text === "") return "forgotten";
+function goneBecause(message: StoredTalk["message"], own: StoredTurn, edited: readonly string[]) {
+  if (message === null || (message.role === "system" && message.text === "")) return "forgotten";
+  const { editedAtSeq, messageId } = message;
   // The turn itself was shown an edit that it then recorded.
   const isEdited = editedAtSeq !== null && editedAtSeq >= own.seq && !edited.includes(messageId);
   return isEdited ? "edited" : null;
@@ -295,7 +275,7 @@ function reasonOf(
 
 /** What was removed left no role: it follows a question, or is one. */
 function markedMessage(
-  stored: StoredTalk | undefined,
+  stored: StoredTalk["message"],
   content: string,
   before: BaseMessage | undefined,
 ): BaseMessage {
@@ -303,29 +283,4 @@ function markedMessage(
   if (stored && stored.role !== "system") return withFields(storedMessage(stored), { content });
   const fields = { content, ...(id !== undefined && { id }) };
   return before?.getType() === "human" ? new AIMessage(fields) : new HumanMessage(fields);
-}
-
-/** Cuts the texts of a long turn as the prompt did. */
-function shorten(talk: BaseMessage[], { shortened }: HandedOn, marked: ReadonlySet<number>): void {
-  if (!shortened) return;
-  const [first, count, tokens] = shortened;
-  const places = Array.from({ length: count }, (_, at) => first + at);
-  if (places.some((place) => marked.has(place))) return;
-  const cut = shorterTexts(talk.slice(first, first + count), tokens).messages;
-  talk.splice(first, count, ...cut);
-}
-
-/** Marks what differs from what was shown, for whatever reason. */
-function checked(
-  talk: readonly BaseMessage[],
-  { checks }: HandedOn,
-  marked: ReadonlySet<number>,
-  gaps: Gaps,
-): BaseMessage[] {
-  if (checks === undefined || checks.length !== 2 * talk.length) return [...talk];
-  return talk.map((message, at) => {
-    const isSame = messageCheck(message) === checks.slice(2 * at, 2 * at + 2);
-    if (isSame || marked.has(at)) return message;
-    return withFields(message, { content: gaps.mark("message", "edited", message.id ?? null) });
-  });
 }

@@ -3,7 +3,7 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import type { RankedHit } from "../search/rank-memories.rule.js";
 import type { RecallMode } from "../search/retrieval-options.js";
 import type { Conversation } from "../transcript/find-conversation.js";
-import type { BlockPart, HandedOn } from "../transcript/shown-turns.js";
+import type { BlockPart, HandedOn, ShownNews } from "../transcript/shown-turns.js";
 import type { RecalledChange, RecalledConsent, UnreadMessage } from "./find-recall.js";
 
 export interface RecalledMemories {
@@ -74,10 +74,7 @@ interface Handed {
   readonly hasChecks: boolean;
   /** Messages whose texts were cut to so many tokens. */
   readonly shortenedTo: number;
-  noted?: Pick<
-    HandedOn,
-    "injectAs" | "talk" | "checks" | "check" | "shortened" | "toolResultTokens" | "isPlain"
-  >;
+  noted?: HandedOn;
 }
 
 /** Turns whose prompts only grow: each begins with the one before. */
@@ -157,15 +154,6 @@ export function withMessages(
   };
 }
 
-export const noMemories = {
-  profile: [],
-  relevant: [],
-  episodes: [],
-  related: [],
-  rest: [],
-  notes: [],
-} satisfies Record<BlockPart, []>;
-
 /** By priority in the budget. */
 export const memoryParts: readonly BlockPart[] = [
   "profile",
@@ -194,3 +182,19 @@ export function shownIn(memories: Partial<RecalledMemories>): ShownMemory[] {
 export function ofPart(shown: readonly ShownMemory[], part: BlockPart): MemoryItem[] {
   return shown.filter((each) => each.part === part).map(({ memory }) => memory);
 }
+
+/** `memory` as a turn with such news was shown it: whether it is in doubt today is another matter. */
+export function asShown(memory: MemoryItem, news: ShownNews | null | undefined): MemoryItem {
+  const doubt = news?.doubts?.find(([doubted]) => doubted === memory.id);
+  return { ...memory, doubtedAt: doubt ? new Date(doubt[1]) : null };
+}
+
+/** `shown` by part. */
+export const inParts = (shown: readonly ShownMemory[]): Record<BlockPart, MemoryItem[]> => ({
+  profile: ofPart(shown, "profile"),
+  relevant: ofPart(shown, "relevant"),
+  episodes: ofPart(shown, "episodes"),
+  related: ofPart(shown, "related"),
+  rest: ofPart(shown, "rest"),
+  notes: ofPart(shown, "notes"),
+});

@@ -14,22 +14,16 @@ import {
   requiredThread,
   type ThreadAddress,
 } from "../scope/scope.js";
-import type { HandedOn, StoredShown } from "../transcript/shown-turns.js";
-import { type HandedMessage, handedForm } from "./handed-on.js";
+import type { HandedOn } from "../transcript/shown-turns.js";
+import { findShownEpoch, type StoredTurn } from "./find-replay.js";
 import { plainMessages } from "./prompt-for.js";
-import {
-  assumedHanded,
-  placesOf,
-  type RebuiltTurn,
-  type ReplayGap,
-  rebuildTurn,
-} from "./rebuild-turn.js";
+import { type RebuiltTurn, type ReplayGap, rebuildTurn, recalledOf } from "./rebuild-turn.js";
 import { recall } from "./recall.js";
 import type { RecallRuntime } from "./recall-request.js";
 import type { Recalled } from "./recalled.js";
-import { findShownContents, findShownEpoch, type ShownEpoch } from "./shown-epoch.js";
+import { type HandedMessage, handedForm } from "./shown-by.js";
 import { printMessages } from "./turn-messages.js";
-import { type ReplayLine, replayLines, withoutLines, withTexts, withToday } from "./what-if.js";
+import { printedLines, type ReplayLine, withoutLines, withTexts, withToday } from "./what-if.js";
 
 const chatModel = z.custom<BaseChatModel>(
   (value) => typeof (value as BaseChatModel | null)?.invoke === "function",
@@ -114,22 +108,21 @@ export async function replayTurn(deps: RecallRuntime, input: ReplayInput): Promi
   const epoch = await findShownEpoch(deps.db, { scope, threadId }, { ...asked, tasksOf });
   const own = epoch?.turns.at(-1);
   if (!epoch || !own) throw unknownTurn(threadId, asked.turn);
-  const handed = own.handed ?? assumedHanded(openingOf(epoch), deps.config.retrieval.timeZone);
-  const contents = await findShownContents(deps.db, scope, refsOf(epoch, handed));
+  const { timeZone } = deps.config.retrieval;
+  const unrecorded: HandedOn = { injectAs: "message", timeZone, talk: [], check: 0 };
 
-  // Rebuild: the recall of then, with marks for what is gone.
+  // Rebuild: the turn as it was, with marks for what is gone.
   const { appId } = scope;
   const appName = appId === undefined ? undefined : appNotes(deps.config.notes, appId).name;
-  const rebuilt = rebuildTurn(epoch, contents, handed, appName);
+  const rebuilt = rebuildTurn(epoch, own, own.handed ?? unrecorded, appName);
 
   // Print: both versions by the function that printed the turn.
-  const shown = printed(rebuilt.recalled, rebuilt, handed);
+  const shown = printed(rebuilt);
   const gaps = [...rebuilt.gaps];
-  const { noted } = rebuilt.recalled.epoch.handed ?? {};
-  if (gaps.every(({ what }) => what === "message") && own.handed && noted?.check !== handed.check)
-    gaps.push({ what: "prompt", why: "changed", id: null });
-  const changedTurn = await changedRecall(deps, asked, own, rebuilt);
-  const changed = changedTurn && printed(changedTurn, rebuilt, handed);
+  const isSame = gaps.some(({ what }) => what !== "message") || shown.check === own.handed?.check;
+  if (!isSame) gaps.push({ what: "prompt", why: "changed", id: null });
+  const changedTurn = await changedBy(asked, deps, own, rebuilt);
+  const changed = changedTurn && printed(changedTurn);
 
   // Ask, if a model is given: it sees both, and nothing is kept of it.
   const answers = asking
@@ -145,7 +138,7 @@ export async function replayTurn(deps: RecallRuntime, input: ReplayInput): Promi
     complete: gaps.length === 0,
     gaps,
     messages: shown.forms,
-    lines: replayLines(rebuilt.recalled, own.messageId),
+    lines: printedLines(rebuilt).map(({ of: _, ...line }) => line),
     changed: changed?.forms ?? null,
     answers,
   };
@@ -159,37 +152,10 @@ function unknownTurn(threadId: string, turn: number): MemoryError {
   );
 }
 
-function openingOf({ turns }: ShownEpoch) {
-  const { seq } = turns.at(-1) as StoredShown;
-  return { seq, firstSeq: turns.find(({ firstSeq }) => firstSeq !== null)?.firstSeq ?? null };
-}
-
-/** What the turns of an epoch refer to. */
-function refsOf({ threadRef, turns }: ShownEpoch, handed: HandedOn) {
-  const own = turns.at(-1) as StoredShown;
-  const places = placesOf(handed, own.seq);
-  const news = turns.map((turn) => turn.news ?? {});
-  const named = turns.flatMap(({ memoryIds, told }) => [
-    ...memoryIds,
-    ...(told?.changes ?? []).flatMap(({ memoryId, insteadId }) =>
-      [memoryId, insteadId ?? []].flat(),
-    ),
-  ]);
-  const insteadIds = news.flatMap(({ changes = [] }) => changes.flatMap(([, , id]) => id ?? []));
-  const consents = news.flatMap((each) => each.consents ?? []);
-  return {
-    threadRef,
-    memoryIds: [...new Set([...named, ...insteadIds, ...consents.flatMap(([, id]) => id ?? [])])],
-    seqs: places.filter((place) => typeof place === "number"),
-    messageIds: places.filter((place) => typeof place === "string"),
-    summaryId: own.summaryId,
-    consents: consents.map(([id]) => id),
-    unread: news.flatMap((each) => each.unread ?? []),
-  };
-}
-
-/** A recall printed as the turn was, as messages for a model and in their form. */
-function printed(recalled: Recalled, { talk }: RebuiltTurn, handed: HandedOn) {
+/** A turn as messages for a model and in their form. */
+function printed(turn: RebuiltTurn) {
+  const { talk, handed } = turn;
+  const recalled = recalledOf(turn);
   const chosen = { instructions: [], talk, isSaid: () => true };
   const all = printMessages(chosen, recalled, handed.injectAs);
   const messages =
@@ -197,33 +163,28 @@ function printed(recalled: Recalled, { talk }: RebuiltTurn, handed: HandedOn) {
   const forms: HandedMessage[] = handed.isPlain
     ? plainMessages(messages)
     : messages.map(handedForm);
-  return { messages, forms };
+  return { messages, forms, check: recalled.epoch.handed?.noted?.check };
 }
 
-type Asked = Pick<
-  z.output<typeof replaySchema>,
-  "scope" | "threadId" | "without" | "with" | "memory"
->;
-
 /** Null if no change was asked. */
-async function changedRecall(
+async function changedBy(
+  asked: z.output<typeof replaySchema>,
   deps: RecallRuntime,
-  { memory, without, with: texts, ...address }: Asked,
-  own: StoredShown,
-  { recalled, talk }: RebuiltTurn,
-): Promise<Recalled | null> {
-  if (memory === "then" && without.length + texts.length === 0) return null;
-  const base =
-    memory === "then" ? recalled : withToday(recalled, await recallToday(deps, address, own, talk));
-  return withTexts(withoutLines(base, without), texts);
+  own: StoredTurn,
+  turn: RebuiltTurn,
+): Promise<RebuiltTurn | null> {
+  const isOfToday = asked.memory === "today";
+  if (!isOfToday && asked.without.length + asked.with.length === 0) return null;
+  const base = isOfToday ? withToday(turn, await recallToday(deps, asked, own, turn)) : turn;
+  return withTexts(withoutLines(base, asked.without), asked.with);
 }
 
 /** What is found now for the turn's question, by the turn's agent. */
 function recallToday(
   deps: RecallRuntime,
   { scope, threadId }: ThreadAddress,
-  { agentId }: StoredShown,
-  talk: readonly BaseMessage[],
+  { agentId }: StoredTurn,
+  { talk }: RebuiltTurn,
 ): Promise<Recalled> {
   const question = talk.at(-1);
   // A replay leaves no events.

@@ -13,8 +13,9 @@ import type { RetrievalOptions, SearchRuntime } from "../search/retrieval-option
 import type { RecallResult } from "./find-recall.js";
 import { lineOf, lineTokens } from "./memory-block.js";
 import {
+  asShown,
   type EarlierAdditions,
-  ofPart,
+  inParts,
   type RecalledMemories,
   type ShownMemory,
   standingParts,
@@ -51,12 +52,8 @@ export async function selectMemories(
     rest: [],
     notes: [],
   });
-  const standing = {
-    profile: ofPart(block, "profile"),
-    rest: ofPart(block, "rest"),
-    notes: ofPart(block, "notes"),
-    omitted: epoch.omitted,
-  };
+  const { profile, rest, notes } = inParts(block);
+  const standing = { profile, rest, notes, omitted: epoch.omitted };
   return { memories: { ...memories, ...standing }, asked: [], earlier, added };
 }
 
@@ -185,8 +182,7 @@ function earlierInEpoch({ conversation, shown, told }: RecallResult) {
     if (found === undefined || part === null) continue;
     // Its line stays as it was shown; that it got into doubt since is added.
     const turn = told.find((each) => each.messageId === messageId);
-    const doubt = turn?.news.doubts?.find(([doubted]) => doubted === found.id);
-    const memory = { ...found, doubtedAt: doubt ? new Date(doubt[1]) : null };
+    const memory = asShown(found, turn?.news);
     if (part === "told") toldIds.push(memory.id);
     else if (messageId === openedBy && standingParts.includes(part)) block.push({ part, memory });
     else turns.get(messageId)?.push({ part, memory });

@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { matchedWords } from "../search/matched-words.js";
-import { epochRows } from "./shown-epoch.js";
+import { epochRows } from "./find-replay.js";
 
 /** Words of a memory that a turn's messages have too, spelled as in its text. */
 export interface ShownWords {

@@ -12,9 +12,9 @@ import {
   saidMessage,
 } from "../messages/recalled-mark.js";
 import { conversationContext } from "../transcript/conversation-context.rule.js";
-import { noteHanded } from "./handed-on.js";
 import { countOf, memoryBlock, planPrompt, printPrompt } from "./memory-block.js";
 import { memoryParts, ofPart, type Recalled } from "./recalled.js";
+import { noteHanded } from "./shown-by.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -141,11 +141,8 @@ function withTexts(
   isSaid: boolean,
 ): BaseMessage {
   if (texts.length === 0) return message;
-  epoch.prefixes.add(texts.join(""));
-  return withPrefix(message, texts.join(""), isSaid);
-}
-
-function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
+  const prefix = texts.join("");
+  epoch.prefixes.add(prefix);
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`
@@ -170,8 +167,6 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
           recent: recalled.recent,
           lastTurn: talkOf(recalled.lastTurn),
           state: talkOf(said),
-          idOf: (message) => message.id,
-          opensTurn: (message) => message.getType() === "human",
         });
   const isShortened = ({ id }: BaseMessage) => recalled.shortened.includes(id ?? "");
   const shortened = new Map(recalled.recent.filter(isShortened).map((each) => [each.id, each]));

@@ -1,152 +1,127 @@
 import { consentLine } from "../consents/consent-lines.rule.js";
-import type { MemoryItem } from "../memories/item/memory.js";
 import { containedLine } from "../screening/contained-text.js";
-import type { RankedHit } from "../search/rank-memories.rule.js";
 import { headOf } from "../text/storable-text.js";
-import type { ShownPart } from "../transcript/shown-turns.js";
+import type { BlockPart } from "../transcript/shown-turns.js";
 import { lineOf, memoryLines, planPrompt, unreadLine } from "./memory-block.js";
-import { standIn } from "./rebuild-turn.js";
-import { type Additions, noMemories, type Recalled, type ShownMemory } from "./recalled.js";
+import { isStanding, type RebuiltTurn, recalledOf, standIn } from "./rebuild-turn.js";
+import {
+  type EarlierAdditions,
+  ofPart,
+  type Recalled,
+  type ShownMemory,
+  shownIn,
+} from "./recalled.js";
 
 /** A line of memory in a turn's prompt. */
 export interface ReplayLine {
   /** Of the memory or request; null if it is gone. */
   readonly id: string | null;
-  readonly part: Exclude<ShownPart, "told"> | "change" | "consent" | "unread";
+  readonly part: BlockPart | "change" | "consent" | "unread";
   /** As it was printed, without the bullet. */
   readonly line: string;
   /** The message before which it was added; null: it is in the block. */
   readonly messageId: string | null;
 }
 
-/** What memory showed of itself, line by line; `messageId` is the turn's own. */
-export function replayLines(recalled: Recalled, messageId: string): ReplayLine[] {
+/** A line, and the memory or news that it is printed for. */
+interface PrintedLine extends ReplayLine {
+  readonly of: object;
+}
+
+/** What memory showed of itself, line by line. */
+export function printedLines(turn: RebuiltTurn): PrintedLine[] {
+  const recalled = recalledOf(turn);
   const { block, earlier, own } = planPrompt(recalled);
-  const lines = memoriesIn(block.memories, recalled).map((line) => ({ ...line, messageId: null }));
-  const added = (turn: Additions, before: string) =>
-    [...newsIn(turn), ...memoriesIn(turn.memories, recalled)].map((line) => ({
-      ...line,
-      messageId: before,
-    }));
-  return [
-    ...lines,
-    ...earlier.flatMap((turn) => added(turn, turn.messageId)),
-    ...added(own, messageId),
-  ];
+  const lines = memoriesIn(block.memories, null, recalled.timeZone);
+  for (const added of [...earlier, { ...own, messageId: turn.own.messageId }])
+    lines.push(...newsIn(added), ...memoriesIn(added.memories, added.messageId, recalled.timeZone));
+  return lines;
 }
 
-type Line = Omit<ReplayLine, "messageId">;
-
-function memoriesIn(memories: readonly ShownMemory[], { timeZone }: Recalled): Line[] {
-  const notes = memories
-    .filter(({ part }) => part === "notes")
-    .map(({ part, memory }, at) => ({ part, memory, line: lineOf(part, memory, at, timeZone) }));
-  return [...memoryLines(memories, timeZone), ...notes].map(({ part, memory, line }) => ({
-    id: memory.inPlace === undefined ? memory.id : null,
-    part,
-    line: withoutBullet(line),
+function memoriesIn(
+  memories: readonly ShownMemory[],
+  messageId: string | null,
+  timeZone: string,
+): PrintedLine[] {
+  const notes = ofPart(memories, "notes").map((memory, at) => ({
+    ...{ part: "notes" as const, memory, line: lineOf("notes", memory, at, timeZone) },
   }));
+  return [...memoryLines(memories, timeZone), ...notes].map(({ part, memory, line }) => {
+    const id = memory.inPlace === undefined ? memory.id : null;
+    return { id, part, line: withoutBullet(line), messageId, of: memory };
+  });
 }
 
-function newsIn({ changes, consents, unread }: Additions): Line[] {
-  return [
-    ...changes.top.map(
-      ({ memoryId, line }) => ({ id: memoryId || null, part: "change", line }) as const,
-    ),
-    ...consents.map(
-      (consent) => ({ id: consent.id, part: "consent", line: consentLine(consent) }) as const,
-    ),
-    ...unread.map((message) => ({ id: null, part: "unread", line: unreadLine(message) }) as const),
-  ];
+function newsIn({ changes, consents, unread, messageId }: EarlierAdditions): PrintedLine[] {
+  const lines: PrintedLine[] = [];
+  for (const of of changes.top)
+    lines.push({ id: of.memoryId || null, part: "change", line: of.line, messageId, of });
+  for (const of of consents)
+    lines.push({ id: of.id, part: "consent", line: consentLine(of), messageId, of });
+  for (const of of unread)
+    lines.push({ id: null, part: "unread", line: unreadLine(of), messageId, of });
+  return lines;
 }
 
 const withoutBullet = (line: string): string => line.replace(/^(?:- |\d+\. )/, "");
 
 /**
- * `recalled` without some of its lines: of memories and requests by their ids, or by what a line
- * says.
+ * `turn` without some of its lines: of memories and requests by their ids, or by what a line says.
  */
-export function withoutLines(recalled: Recalled, without: readonly string[]): Recalled {
-  if (without.length === 0) return recalled;
-  const gone = new Set(without.map(withoutBullet));
-  const { epoch, memories, timeZone } = recalled;
-  const keepsMemory = (part: ShownMemory["part"]) => (memory: MemoryItem) =>
-    !gone.has(memory.id) && !gone.has(memory.text) && !goneLines.has(`${part} ${memory.id}`);
-  // A line's words depend on the lines around it.
-  const goneLines = new Set<string>();
-  const { block, earlier, own } = planPrompt(recalled);
-  for (const list of [block.memories, own.memories, ...earlier.map((turn) => turn.memories)])
-    for (const { part, memory, line } of memoryLines(list, timeZone))
-      if (gone.has(withoutBullet(line))) goneLines.add(`${part} ${memory.id}`);
-  const keepsHit =
-    (part: ShownMemory["part"]) =>
-    ({ memory }: RankedHit) =>
-      keepsMemory(part)(memory);
-  const news = <Of extends Pick<Additions, "changes" | "consents" | "unread">>(turn: Of): Of => ({
-    ...turn,
+export function withoutLines(turn: RebuiltTurn, without: readonly string[]): RebuiltTurn {
+  const said = new Set(without.map(withoutBullet));
+  const lines = printedLines(turn).filter(({ line }) => said.has(line));
+  const gone = new Set(lines.map(({ of }) => of));
+  const isLeft = (each: object, id?: string) => !gone.has(each) && !said.has(id ?? "");
+  const memoriesLeft = (shown: readonly ShownMemory[]) =>
+    shown.filter(({ memory }) => isLeft(memory, memory.id) && !said.has(memory.text));
+  const left = (added: EarlierAdditions): EarlierAdditions => ({
+    ...added,
+    memories: memoriesLeft(added.memories),
     changes: {
-      ...turn.changes,
-      top: turn.changes.top.filter(({ memoryId, line }) => !gone.has(memoryId) && !gone.has(line)),
+      ...added.changes,
+      top: added.changes.top.filter((change) => isLeft(change, change.memoryId)),
     },
-    consents: turn.consents.filter(
-      (consent) => !gone.has(consent.id) && !gone.has(consentLine(consent)),
-    ),
-    unread: turn.unread.filter((message) => !gone.has(unreadLine(message))),
+    consents: added.consents.filter((consent) => isLeft(consent, consent.id)),
+    unread: added.unread.filter((message) => isLeft(message)),
   });
-  return {
-    ...news(recalled),
-    memories: {
-      ...memories,
-      profile: memories.profile.filter(keepsMemory("profile")),
-      related: memories.related.filter(keepsMemory("related")),
-      rest: memories.rest.filter(keepsMemory("rest")),
-      notes: memories.notes.filter(keepsMemory("notes")),
-      relevant: memories.relevant.filter(keepsHit("relevant")),
-      episodes: memories.episodes.filter(keepsHit("episodes")),
-    },
-    epoch: {
-      ...epoch,
-      added: {
-        ...epoch.added,
-        profile: epoch.added.profile.filter(keepsMemory("profile")),
-        notes: epoch.added.notes.filter(keepsMemory("notes")),
-      },
-      earlier: epoch.earlier.map((turn) => ({
-        ...news(turn),
-        memories: turn.memories.filter(({ part, memory }) => keepsMemory(part)(memory)),
-      })),
-    },
-  };
+  const { block, earlier, own } = turn;
+  return { ...turn, block: memoriesLeft(block), earlier: earlier.map(left), own: left(own) };
 }
 
-/** `recalled` with `texts` among what its turn adds, each as a line that fits the question. */
-export function withTexts(recalled: Recalled, texts: readonly string[]): Recalled {
-  if (texts.length === 0) return recalled;
-  const added = texts.map((text, at) => ({
-    memory: standIn(`added ${at}`, oneLine(text)),
-  })) as unknown as RankedHit[];
-  const { memories } = recalled;
-  return { ...recalled, memories: { ...memories, relevant: [...memories.relevant, ...added] } };
+/** `turn` with `texts` among what it adds, each as a line that fits the question. */
+export function withTexts(turn: RebuiltTurn, texts: readonly string[]): RebuiltTurn {
+  const added = texts.map((text, at): ShownMemory => {
+    const line = containedLine(headOf(text, maxTextCharacters));
+    return { part: "relevant", memory: standIn(`added ${at}`, line) };
+  });
+  return { ...turn, own: { ...turn.own, memories: [...turn.own.memories, ...added] } };
 }
 
 const maxTextCharacters = 2_000;
-const oneLine = (text: string) => containedLine(headOf(text, maxTextCharacters));
 
-/** The turn of `recalled` with what a recall of now finds for its question. */
-export function withToday(recalled: Recalled, today: Recalled): Recalled {
-  const { epoch } = recalled;
+/** `turn` with what a recall of now finds for its question. */
+export function withToday(
+  turn: RebuiltTurn,
+  { memories, consents }: Pick<Recalled, "memories" | "consents">,
+): RebuiltTurn {
+  const shown = shownIn(memories);
   return {
-    ...recalled,
-    memories: today.memories,
-    changes: { since: 0, revision: 0, count: 0, top: [] },
-    consents: today.consents,
-    unread: [],
-    epoch: {
-      ...epoch,
-      isNew: true,
-      openedBy: undefined,
-      earlier: [],
-      added: { ...noMemories, omitted: 0 },
+    ...turn,
+    isNew: true,
+    openedBy: undefined,
+    omitted: memories.omitted,
+    omittedAtLeast: memories.omittedAtLeast,
+    block: shown.filter(({ part }) => isStanding(part)),
+    earlier: [],
+    own: {
+      messageId: turn.own.messageId,
+      memories: shown.filter(({ part }) => !isStanding(part)),
+      changes: { since: 0, revision: 0, count: 0, top: [] },
+      consents,
+      unread: [],
+      omitted: 0,
+      day: null,
     },
   };
 }

@@ -4,9 +4,9 @@ import { changeInCheckpoints } from "../checkpoints/change-message.js";
 import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
 import { MemoryError } from "../errors.js";
 import { nameText, nonBlank, parseInput, storableText } from "../input/parse-input.js";
-import type { MemoriesSettings } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memories-settings.js";
 import { decodeMessage } from "../messages/message-codec.js";
-import { withFields } from "../messages/message-text.js";
+import { type TranscriptMessage, withFields } from "../messages/message-text.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -17,7 +17,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
-import { findThread } from "../transcript/claim-thread.js";
+import { findThread, type OwnedThread } from "../transcript/claim-thread.js";
 import { newMessages } from "../transcript/record.js";
 import type { Job } from "../work/work-kinds.rule.js";
 import { blankMessage, inTransaction, recordEdits } from "./edited-messages.js";
@@ -110,13 +110,8 @@ export async function replaceMessage(
   return { changed, due: extracts ? [{ kind: "facts", ref: found.threadRef }] : [] };
 }
 
-interface StoredMessage {
-  readonly threadRef: number;
-  readonly checkpointThreadId: string | null;
-  readonly seq: number;
-  readonly role: string;
-  readonly serialised: string;
-}
+type MessageRow = Pick<TranscriptMessage, "seq" | "role" | "serialised">;
+type StoredMessage = OwnedThread & MessageRow;
 
 async function findMessage(
   db: Connection,
@@ -127,9 +122,7 @@ async function findMessage(
   const thread = await findThread(db, address);
   if (thread === null) throw threadForbidden(threadId);
   const [message] = thread
-    ? await db.query<
-        Pick<StoredMessage, "seq" | "role" | "serialised"> & Record<string, unknown>
-      >(sql`
+    ? await db.query<MessageRow>(sql`
         select m.seq, m.role, m.serialised from ${db.schema}.message m
         where m.thread_ref = ${thread.threadRef} and m.message_id = ${messageId}`)
     : [];
@@ -156,11 +149,11 @@ async function changeMessage(
     const threads = [{ ref: String(threadRef), threadId, checkpointThreadId }];
     const { own } = await checkpointNamesOf(tx, { tenantId, threads });
     const checkpointValues = await changeInCheckpoints(tx, own, { messageId, text });
-    const event =
+    const done =
       text === null
-        ? ({ step: "forget", op: "delete", status: "ok", detail: "message" } as const)
-        : ({ step: "api", op: "update", status: "ok", detail: "message" } as const);
-    await insertEvent(tx, { ...event, scope, threadId });
+        ? ({ step: "forget", op: "delete" } as const)
+        : ({ step: "api", op: "update" } as const);
+    await insertEvent(tx, { ...done, status: "ok", detail: "message", scope, threadId });
     return { threadId, messageId, seq, memoryIds, checkpointValues };
   });
 }

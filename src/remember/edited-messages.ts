@@ -89,12 +89,11 @@ const editedReason = "The message that it was learned from was edited.";
 const hiddenEnding = ({ config }: EditRuntime): Ending => ({
   states: ["active"],
   async end(tx, { threadId, ...by }, { memories, consents }) {
-    const { actor } = by;
     const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({
       reason: editedReason,
     }));
     const changes = hidden.changes.map((change) => ({ ...change, threadId }));
-    const settled = consents.map((id) => ({ id, status: "superseded", actor }) as const);
+    const settled = consents.map((id) => ({ id, status: "superseded", actor: by.actor }) as const);
     await applyChanges(tx, { ...by, step: "remember" }, { ...hidden, changes, settled });
   },
 });
@@ -161,11 +160,7 @@ export async function recordTurn(
 /** Stores new words in the places of the old, with their search terms. */
 async function storeEdits(
   tx: Connection,
-  {
-    threadRef,
-    ownerRef,
-    edits,
-  }: { threadRef: number; ownerRef: number; edits: readonly NewMessage[] },
+  { threadRef, ownerRef, edits }: Pick<Edits, "threadRef" | "ownerRef" | "edits">,
 ): Promise<ChangedThread> {
   const { schema } = tx;
   const column = <Key extends keyof NewMessage>(key: Key) => edits.map((edit) => edit[key]);

@@ -1,15 +1,11 @@
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
-import type { MemoriesSettings } from "../memories/item/memory-options.js";
+import type { MemoriesSettings } from "../memories/item/memories-settings.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import type { Runtime } from "../runtime.js";
 import { isDelegatedThread } from "../scope/scope.js";
-import { isTurnOpen, startSummary } from "../summaries/start-summary.js";
-import type {
-  SummaryOptions,
-  SummarySkipReason,
-  SummaryWindow,
-} from "../summaries/summary-window.rule.js";
+import { isTurnOpen, type SummaryStart, startSummary } from "../summaries/start-summary.js";
+import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import type { RecordConfig, RecordedTurn, RecordInput } from "../transcript/record.js";
 import type { Job } from "../work/work-kinds.rule.js";
 import { markWork } from "../work/work-table.js";
@@ -18,9 +14,7 @@ import { recordTurn } from "./edited-messages.js";
 export interface Remembered {
   readonly recorded: number;
   readonly lastSeq: number;
-  readonly summary:
-    | { readonly started: true; readonly summaryId: number; readonly window: SummaryWindow }
-    | { readonly started: false; readonly reason: SummarySkipReason | UnstartedReason };
+  readonly summary: SummaryStart | { readonly started: false; readonly reason: UnstartedReason };
 }
 
 type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary";
@@ -63,20 +57,15 @@ export async function remember(
   if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
 
   // Claim a summary, if one is due.
-  const start =
-    waits === null
-      ? await claimDueSummary(deps, input, thread)
-      : ({ started: false, reason: waits } as const);
+  const summary: Remembered["summary"] =
+    waits === null ? await claimDueSummary(deps, input, thread) : { started: false, reason: waits };
 
   // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
   const due: DueJob[] = [];
   if (extractInMs !== null) due.push({ kind: "facts", ref, inMs: Math.max(0, extractInMs) });
-  if (start.started) due.push({ kind: "summaries", ref });
+  if (summary.started) due.push({ kind: "summaries", ref });
   if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref });
   if (hasEpisode) due.push({ kind: "episodes", ref });
-  const summary = start.started
-    ? { started: start.started, summaryId: start.summaryId, window: start.window }
-    : start;
   return {
     remembered: { recorded, lastSeq, summary },
     due,
@@ -120,12 +109,7 @@ async function noteOthersSummary(
     `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
     { threadId, step: "summaries" },
   );
-  const event = {
-    step: "summaries",
-    op: "create",
-    status: "skipped",
-    detail: "others_summary",
-  } as const;
-  await insertEvent(db, { ...event, scope, threadId });
+  const event = { step: "summaries", op: "create", status: "skipped" } as const;
+  await insertEvent(db, { ...event, scope, threadId, detail: "others_summary" });
   return true;
 }

@@ -42,21 +42,22 @@ export async function settleResting(
 ): Promise<{ readonly memoryIds: readonly string[]; readonly isAnything: boolean }> {
   const { ownerRef, scope, threadId, thread, actor, unread } = settling;
   if (thread.messages.length === 0) return { memoryIds: [], isAnything: false };
-  const facts = await findRestingFacts(tx, ownerRef, thread, states);
+  const resting = { ...settling, states };
+  const facts = await findRestingFacts(tx, resting);
   const evidence = facts.map(({ id }) => id);
   const insights = await findInsights(tx, ownerRef, evidence, states);
-  const episodes = await findCoveringEpisodes(tx, ownerRef, thread, states);
-  const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
-  const notes = await findCoveringNotes(tx, thread, states);
+  const episodes = await findCoveringEpisodes(tx, resting);
+  const consents = await findRestingConsents(tx, settling);
+  const notes = await findCoveringNotes(tx, resting);
 
   // Insights come before their evidence, by which they are found.
   const own = [...insights.keys(), ...facts, ...episodes];
   if (own.length + consents.length > 0)
     await end(tx, { ownerRef, scope, threadId, actor }, { memories: own, consents });
-  for (const { note, ownerRef, scope } of notes) {
+  for (const { note, ...of } of notes) {
     // An app's notes are another owner's.
-    await lockOwner(tx, scope);
-    await end(tx, { ownerRef, scope, threadId, actor }, { memories: [note], consents: [] });
+    await lockOwner(tx, of.scope);
+    await end(tx, { ...of, threadId, actor }, { memories: [note], consents: [] });
   }
 
   const parted = [{ threadRef: thread.threadRef, seqs: seqsOf(thread) }];
@@ -123,6 +124,11 @@ export interface ChangedThread {
   readonly messages: readonly ChangedMessage[];
 }
 
+/** What is looked for, in these states. */
+type Resting = Settling & Pick<Ending, "states">;
+
+const inStates = (states: Ending["states"]) => sql`m.state = any (${states}::text[])`;
+
 const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
 
 /**
@@ -131,9 +137,7 @@ const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
  */
 async function findRestingFacts(
   tx: Connection,
-  ownerRef: OwnerRef,
-  thread: ChangedThread,
-  states: readonly MemoryItem["state"][],
+  { ownerRef, thread, states }: Resting,
 ): Promise<MemoryItem[]> {
   const { schema } = tx;
   const before = thread.messages.map((message) => message.before);
@@ -155,17 +159,13 @@ async function findRestingFacts(
   return found.filter(({ source }) => !isStillSaid(thread, source?.quote));
 }
 
-const inStates = (states: readonly MemoryItem["state"][]) => sql`m.state = any (${states}::text[])`;
-
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
 
 /** Episodes of the thread from the first changed message on: each continues the one before. */
-async function findCoveringEpisodes(
+function findCoveringEpisodes(
   tx: Connection,
-  ownerRef: OwnerRef,
-  thread: ChangedThread,
-  states: readonly MemoryItem["state"][],
+  { ownerRef, thread, states }: Resting,
 ): Promise<MemoryItem[]> {
   return findOwned(
     tx,
@@ -178,11 +178,7 @@ async function findCoveringEpisodes(
 }
 
 /** Notes that apps made of a stretch of the thread with a changed message, by app. */
-async function findCoveringNotes(
-  tx: Connection,
-  thread: ChangedThread,
-  states: readonly MemoryItem["state"][],
-) {
+async function findCoveringNotes(tx: Connection, { thread, states }: Resting) {
   const { schema } = tx;
   const rows = await tx.query<ScopeRow & { owner: number; first: number; memory: MemoryJson }>(sql`
     select n.owner_ref::float8 as owner, o.tenant_id, o.user_id, o.app_id, n.start_seq as first, ${memoryJson(tx)} as memory
@@ -214,9 +210,7 @@ export function restsOnChanged(json: Sql, threadId: string, thread: ChangedThrea
 /** Requests for consent that rest on changed messages alone. */
 async function findRestingConsents(
   tx: Connection,
-  ownerRef: OwnerRef,
-  threadId: string,
-  thread: ChangedThread,
+  { ownerRef, threadId, thread }: Settling,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string; quote: string | null }>(sql`
     select c.id, c.draft #>> '{source,quote}' as quote from ${tx.schema}.consent_request c

@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { uuidOf } from "./scope-predicates.js";
@@ -10,10 +10,17 @@ export interface PageBookmark {
   readonly what: string;
 }
 
-/** Whether a row follows the bookmark; false if the bookmark's row is gone. */
-export function isAfter({ table, alias, after }: PageBookmark): Sql {
+/** Whether a row follows the bookmark in a sort by `columns`; false if the bookmark's row is gone. */
+export function isAfter(
+  { table, alias, after }: PageBookmark,
+  columns: readonly string[] = ["ref"],
+  direction: "asc" | "desc" = "desc",
+): Sql {
   if (after === undefined) return sql`true`;
-  return sql`${alias}.ref < (select b.ref from ${table} b where b.id = ${uuidOf(after)}::uuid)`;
+  const sortOf = (row: Sql) => join(columns.map((column) => sql`${row}.${raw(column)}`));
+  return sql`(${sortOf(alias)}) ${raw(direction === "asc" ? ">" : "<")} (
+    select ${sortOf(raw("b"))} from ${table} b where b.id = ${uuidOf(after)}::uuid
+  )`;
 }
 
 /** For an empty page. @throws MemoryError `INVALID_INPUT` if the bookmark is no listed row */

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import { nobody, type Scope } from "./scope.js";
+import { nobody, type OwnerRef, type Scope } from "./scope.js";
 
 export interface ScopeColumns {
   readonly tenantId: string;
@@ -137,7 +137,7 @@ export function isSeenFrom(scope: Scope): Sql {
 }
 
 export interface LockedOwner {
-  readonly ref: number;
+  readonly ref: OwnerRef;
   readonly revision: number;
   readonly turns: number;
   readonly now: Date;
@@ -150,7 +150,7 @@ export interface LockedOwner {
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
   const { tenantId, userId, appId } = ownerColumns(scope);
   const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
-  const [row] = await tx.query<{ id: string; revision: string; turns: string; now: Date }>(
+  const [row] = await tx.query<LockedOwner>(
     sql`
     with locked as (
       insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
@@ -160,25 +160,19 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
         where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
       returning id, revision, turns
     )
-    select id, revision, turns, ${tx.now()} as now from locked`,
+    select id::float8 as ref, revision::float8 as revision, turns::float8 as turns, ${tx.now()} as now from locked`,
     { prepare: true },
   );
-  if (!row)
-    throw new MemoryError(
-      "ID_TAKEN",
-      "Another owner's ids have the digest of this scope's: use other ids.",
-    );
-  return {
-    ref: Number(row.id),
-    revision: Number(row.revision),
-    turns: Number(row.turns),
-    now: row.now,
-  };
+  if (row) return row;
+  throw new MemoryError(
+    "ID_TAKEN",
+    "Another owner's ids have the digest of this scope's: use other ids.",
+  );
 }
 
-export async function findOwner(db: Connection, scope: Scope): Promise<number | null> {
-  const [owner] = await db.query<{ id: string }>(
-    sql`select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))}`,
+export async function findOwner(db: Connection, scope: Scope): Promise<OwnerRef | null> {
+  const [owner] = await db.query<{ ref: OwnerRef }>(
+    sql`select o.id::float8 as ref from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))}`,
   );
-  return owner ? Number(owner.id) : null;
+  return owner?.ref ?? null;
 }

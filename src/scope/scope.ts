@@ -79,8 +79,8 @@ function readBy<Value>(read: (input: unknown) => Value) {
 }
 
 /** Of lists over everybody, which `listed` reads. */
-export const scopeField = z.unknown().optional();
-export const threadField = z.unknown().optional();
+export const scopeField = (z.unknown() as z.ZodType<unknown, Scope>).optional();
+export const threadField = (z.unknown() as z.ZodType<unknown, string>).optional();
 
 /**
  * The scope of `options`; undefined (all scopes) only without the key.
@@ -146,6 +146,10 @@ export interface ThreadAddress {
   readonly scope: Scope;
   readonly threadId: string;
 }
+
+/** Equal for equal addresses: a parsed scope has its ids in one order. */
+export const addressKey = ({ scope, threadId }: ThreadAddress): string =>
+  JSON.stringify([scope, threadId]);
 
 /** @throws MemoryError `INVALID_INPUT` for anything but text that is not blank */
 export function parseThreadId(input: unknown): string {

@@ -148,23 +148,42 @@ const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleTex
 const cautioned = (memory: MemoryItem, timeZone: string) =>
   `${withCaution(memory, labelled(memory))}${doubtNote(memory.doubtedAt, timeZone)}`;
 
+/** What the form "full" says besides, in this order. */
+const metadataNames = [
+  "kind",
+  "key",
+  "value",
+  "importance",
+  "confidence",
+  "pinned",
+  "tags",
+  "agentId",
+  "runId",
+  "actorId",
+  "role",
+  "turns",
+  "validFrom",
+  "createdAt",
+  "updatedAt",
+  "origin",
+  "trust",
+  "source",
+] as const satisfies readonly (keyof MemoryItem)[];
+
 function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
-  const { kind, key, value, importance, confidence, pinned, tags } = hit.memory;
-  const { agentId, runId, actorId, role, turns, origin, trust } = hit.memory;
-  const { validFrom, createdAt, updatedAt } = hit.memory;
-  const source = hit.memory.source && { ...hit.memory.source };
+  const { memory } = hit;
+  const source = memory.source && { ...memory.source };
   // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
   return {
     ...bullet(hit, timeZone),
-    text: visibleText(hit.memory.text),
+    text: visibleText(memory.text),
     metadata: {
-      ...{ kind, key, value, importance, confidence, pinned, tags },
-      ...{ agentId, runId, actorId, role, turns },
-      validFrom: momentIn(validFrom, timeZone),
-      createdAt: momentIn(createdAt, timeZone),
-      updatedAt: momentIn(updatedAt, timeZone),
-      ...{ origin, trust, source },
+      ...Object.fromEntries(metadataNames.map((name) => [name, memory[name]])),
+      validFrom: momentIn(memory.validFrom, timeZone),
+      createdAt: momentIn(memory.createdAt, timeZone),
+      updatedAt: momentIn(memory.updatedAt, timeZone),
+      source,
     },
   };
 }

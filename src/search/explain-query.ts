@@ -30,7 +30,7 @@ import {
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
-import { filtersOf, type SearchConditions } from "./search-memories.js";
+import type { SearchConditions } from "./search-memories.js";
 
 type OmissionReason =
   /** Below the floor or the requested `threshold`. */
@@ -100,7 +100,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   // What is shown of the best, and what of them is over the budget.
   const best = withRelated(ordered.slice(0, search.maxHits), candidates);
   const shown = fitting(best, shape);
-  const isShown = ({ memory }: Scored) => shown.has(memory.id);
+  const isShown = (hit: Scored) => shown.has(idOf(hit));
   const omitted = best
     .filter((hit) => !isShown(hit))
     .map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`));
@@ -112,14 +112,14 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     );
   }
   // What was found, and says too little.
-  const ids = new Set(ordered.map(({ memory }) => memory.id));
+  const ids = new Set(ordered.map(idOf));
   for (const each of weighed)
-    if (!ids.has(each.hit.memory.id))
-      omitted.push(omission(each.hit, "floor", belowFloorText(each)));
+    if (!ids.has(idOf(each.hit))) omitted.push(omission(each.hit, "floor", belowFloorText(each)));
   // What would fit, but for the allowlist, categories, kinds and filters.
+  const visible = new Set([...ordered, ...weighed.map(({ hit }) => hit)].map(idOf));
   if (!past)
-    for (const each of await findInvisible(deps, question, more))
-      omitted.push(notSelected(each, query, deps));
+    for (const each of await findFitting(deps, question, more))
+      if (!visible.has(idOf(each))) omitted.push(notSelected(each, query, deps));
   // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
   const hits = best.filter(isShown);
@@ -157,6 +157,7 @@ function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): R
 }
 
 type Scored = Pick<MemoryHit, "memory" | "score">;
+const idOf = ({ memory }: Scored) => memory.id;
 type Omitted = OmittedMemory & { readonly score: number };
 
 function omission({ memory, score }: Scored, reason: OmissionReason, detail: string): Omitted {
@@ -178,24 +179,18 @@ function notSelected(
   return omission(scored, "filter", "The filters or `minTrust` leave it out.");
 }
 
-/** Memories that fit the question, but not its categories, kinds and filters. */
-async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
-  const { db, config } = deps;
-  const { kinds, categories, filter } = query.search;
-  const readable = [...readableCategories(config.policy, null)];
+/** Active memories that fit the question, of any category and kind, without filters. */
+async function findFitting(
+  deps: SearchRuntime,
+  question: EmbeddedQuestion,
+  query: ReadQuery,
+): Promise<readonly Scored[]> {
+  const readable = [...readableCategories(deps.config.policy, null)];
   const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories: readable };
   // Their order says nothing, so no reranker is asked.
   const unordered = { ...question, text: "" };
   const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, unordered);
-  const found: readonly Scored[] = isBroad ? ordered : weighed.map(({ hit }) => hit);
-  const rows = await db.query<{ id: string }>(sql`
-    select id from ${db.schema}.memory
-    where id = any (${found.map(({ memory }) => memory.id)}::uuid[])
-      and (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
-        ${filtersOf(filter)}, agent_id, run_id, actor_id, role, category, pinned, importance, updated_at, metadata, trust
-      )) is not true`);
-  const ids = new Set(rows.map(({ id }) => id));
-  return found.filter(({ memory }) => ids.has(memory.id));
+  return isBroad ? ordered : weighed.map(({ hit }) => hit);
 }
 
 /** Inactive memories with the question's words. */

@@ -28,23 +28,6 @@ export const memoryFilterSchema = z.strictObject({
 /** Unset fields filter nothing. */
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
-function storeFilter(data: z.output<typeof memoryFilterSchema>, timeZone: string) {
-  return {
-    agentId: data.agent_id,
-    runId: data.run_id,
-    actorId: data.actor_id,
-    role: data.role,
-    category: data.category ?? null,
-    pinned: data.pinned,
-    importanceMin: data.importance_min,
-    importanceMax: data.importance_max,
-    updatedAfter: data.updated_after && momentOf(data.updated_after, timeZone),
-    updatedBefore: data.updated_before && momentOf(data.updated_before, timeZone),
-    metadata: data.metadata,
-    trusts: null as readonly MemoryTrust[] | null,
-  };
-}
-
 /** A day, or a time without an offset, is the user's. */
 function momentOf(value: string | Date, timeZone: string): Date {
   if (value instanceof Date || /(?:Z|[+-]\d\d:\d\d)$/.test(value)) return new Date(value);
@@ -54,9 +37,13 @@ function momentOf(value: string | Date, timeZone: string): Date {
 /** Asks for memories of at least this trust. */
 export const minTrustField = z.enum(memoryTrusts).nullish();
 
-export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
+/** As `fits_filters_1` reads it. */
+export interface StoreFilter extends Omit<z.output<typeof memoryFilterSchema>, "user_id"> {
+  /** Null: any. */
+  readonly trusts: readonly MemoryTrust[] | null;
+}
 
-export const noFilter: StoreFilter = storeFilter({}, "UTC");
+export const noFilter: StoreFilter = { trusts: null };
 
 /** `filter` with memories of at least this trust. @param least null: of any */
 export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undefined): StoreFilter {
@@ -67,10 +54,21 @@ export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undef
  * @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search
  */
 export function parseFilter(filter: unknown, scope: Scope, timeZone: string): StoreFilter {
-  const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
-  if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data, timeZone);
-  throw new MemoryError(
-    "INVALID_INPUT",
-    "Invalid filters: `user_id` names another user than the scope whose memories are searched. Omit it: the scope already selects the user.",
-  );
+  const {
+    user_id: userId,
+    updated_after: after,
+    updated_before: before,
+    ...others
+  } = parseInput(memoryFilterSchema, filter ?? {}, "filters");
+  if ((userId ?? scope.userId) !== scope.userId)
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Invalid filters: `user_id` names another user than the scope whose memories are searched. Omit it: the scope already selects the user.",
+    );
+  return {
+    ...noFilter,
+    ...others,
+    updated_after: after && momentOf(after, timeZone),
+    updated_before: before && momentOf(before, timeZone),
+  };
 }

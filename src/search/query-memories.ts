@@ -156,10 +156,8 @@ async function findCandidates(
   question: EmbeddedQuestion,
 ) {
   if (asOf === null) return { ...(await searchMemories(db, question, search)), past: undefined };
-  const { idKey } = config.receipts;
-  const found = await searchRemembered(db, question, { ...search, asOf }, { now: clock(), idKey });
-  const { candidates, important, byWords } = found;
-  return { candidates, important, past: { ...found.past, byWords } };
+  const reader = { now: clock(), idKey: config.receipts.idKey };
+  return searchRemembered(db, question, { ...search, asOf }, reader);
 }
 
 export function readQuery({ config, clock }: SearchRuntime, input: MemoryQuery) {
@@ -170,8 +168,8 @@ export function readQuery({ config, clock }: SearchRuntime, input: MemoryQuery) 
   const timeZone = request.timeZone ?? config.retrieval.timeZone;
   const filter = parseFilter(request.filters, scope, timeZone);
   const categories = allowedCategories(policy, agent, request.categories ?? null);
-  const namesCategories = Boolean(request.categories) || filter.category !== null;
-  if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
+  const namesCategories = Boolean(request.categories ?? filter.category);
+  if (filter.category) allowedCategories(policy, agent, [filter.category]);
   return {
     text: request.query,
     timeZone,
@@ -184,10 +182,10 @@ export function readQuery({ config, clock }: SearchRuntime, input: MemoryQuery) 
       maxHits,
       maxCandidates: Math.max(50, maxHits * candidatesPerHit),
       kinds: request.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
-      filter: {
-        ...withTrust(filter, request.minTrust),
-        category: filter.category && requireCategory(policy, filter.category).name,
-      },
+      filter: withTrust(
+        { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
+        request.minTrust,
+      ),
     },
     shape: {
       form: request.return ?? null,

@@ -11,22 +11,35 @@ create or replace function mnemograph.nearness_1(at timestamptz, span tstzrange)
   end
 $$;
 
+-- What a term adds to the BM25 score of a text. @param length of the text, as a multiple of the average
+create or replace function mnemograph.term_fit_1(idf float8, frequency float8, length float8, k1 float8, b float8) returns float8
+language sql immutable parallel safe as $$
+  select idf * frequency / (frequency + k1 * (1 - b + b * length))
+$$;
+
+-- Whether a term, which so many texts have, identifies something. An identifier has a digit, an @, a dot within or two slashes, and few
+-- texts have it: tickets, addresses, digests, files.
+create or replace function mnemograph.is_identifier_1(lexeme text, texts float8, is_part boolean) returns boolean
+language sql immutable parallel safe as $$
+  select not is_part and texts <= 5 and length(lexeme) > 2 and lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/'
+$$;
+
 -- Whether a memory with these columns has what `filters` asks for. It takes no row: on Citus each shard's rows have a type of their own.
 create or replace function mnemograph.fits_filters_1(
   filters jsonb, agent_id text, run_id text, actor_id text, role text, category text, pinned boolean, importance real,
   updated_at timestamptz, metadata jsonb, trust text
 ) returns boolean language sql stable parallel safe as $$
   select filters is null or (
-    (filters ->> 'agentId' is null or agent_id = filters ->> 'agentId')
-    and (filters ->> 'runId' is null or run_id = filters ->> 'runId')
-    and (filters ->> 'actorId' is null or actor_id = filters ->> 'actorId')
+    (filters ->> 'agent_id' is null or agent_id = filters ->> 'agent_id')
+    and (filters ->> 'run_id' is null or run_id = filters ->> 'run_id')
+    and (filters ->> 'actor_id' is null or actor_id = filters ->> 'actor_id')
     and (filters ->> 'role' is null or role = filters ->> 'role')
     and (filters ->> 'category' is null or category = filters ->> 'category')
     and (filters ->> 'pinned' is null or pinned = (filters ->> 'pinned')::boolean)
-    and (filters ->> 'importanceMin' is null or importance >= (filters ->> 'importanceMin')::real)
-    and (filters ->> 'importanceMax' is null or importance <= (filters ->> 'importanceMax')::real)
-    and (filters ->> 'updatedAfter' is null or updated_at >= (filters ->> 'updatedAfter')::timestamptz)
-    and (filters ->> 'updatedBefore' is null or updated_at < (filters ->> 'updatedBefore')::timestamptz)
+    and (filters ->> 'importance_min' is null or importance >= (filters ->> 'importance_min')::real)
+    and (filters ->> 'importance_max' is null or importance <= (filters ->> 'importance_max')::real)
+    and (filters ->> 'updated_after' is null or updated_at >= (filters ->> 'updated_after')::timestamptz)
+    and (filters ->> 'updated_before' is null or updated_at < (filters ->> 'updated_before')::timestamptz)
     and (filters -> 'metadata' is null or metadata @> (filters -> 'metadata'))
     and (filters -> 'trusts' is null or (filters -> 'trusts') ? trust)
   )
@@ -81,11 +94,10 @@ language plpgsql stable parallel safe rows 30 as $$
       with signal as materialized (
         (
           select t.memory_ref as ref, bool_or(w.is_identifier and t.frequency > 0) as has_identifier, (
-              sum(w.idf * t.tf / (t.tf + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_fit
+              sum(mnemograph.term_fit_1(w.idf, t.tf, t.length / terms.average_length, k1, b)) / terms.best_fit
             )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
           from (
-            -- An identifier has a digit, an @, a dot within or two slashes, and few have it: tickets, addresses, digests, files.
-            select w.*, not w.is_part and w.texts <= 5 and length(w.lexeme) > 2 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
+            select w.*, mnemograph.is_identifier_1(w.lexeme, w.texts, w.is_part) as is_identifier
             from unnest(terms.lexemes, terms.idfs, terms.texts, terms.are_parts) w (lexeme, idf, texts, is_part) offset 0
           ) w cross join lateral (
             select t.*, greatest(t.frequency, part_weight) as tf from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0

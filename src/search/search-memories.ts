@@ -73,6 +73,10 @@ export type FoundMemory = readonly [
 
 export type MemoryEntry = readonly [ref: number, memory: MemoryJson, earlier?: string | null];
 
+/** `k1` to `exchange_weight` of the functions that compare words. */
+export const wordWeights = sql`${weights.k1}, ${weights.b}, ${weights.longest}, ${weights.expectedTerms}, ${weights.part},
+        ${weights.aside}, ${weights.neighbour}, ${weights.assistant}, ${weights.exchange}`;
+
 /** The rows of `candidate`. @param owners an array expression: refs of the owners to search */
 export function candidateRows(
   db: Connection,
@@ -88,8 +92,7 @@ export function candidateRows(
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${scale.from},
-        ${weights.k1}, ${weights.b}, ${weights.longest}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
-        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${scale.weight}, ${weights.date}, ${weights.identifier}
+        ${wordWeights}, ${weights.source}, ${scale.weight}, ${weights.date}, ${weights.identifier}
       )`;
 }
 

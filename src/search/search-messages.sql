@@ -68,7 +68,7 @@ language plpgsql stable parallel safe as $$
   end
 $$;
 
--- The words asked for, as terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
+-- The words asked for, as terms among the owners' memories or messages; no row where they have no messages. What a term is worth is its inverse
 -- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
 -- rare as one in a single text, or unknown words would weigh most. In a large collection, terms of more than half the texts are skipped
 -- where there are rarer ones: they cost the most to read and hardly change the order. `best_fit` is what a text with the
@@ -85,13 +85,14 @@ language plpgsql stable parallel safe rows 1 as $$
     total float8;
     average float8;
   begin
-    select sum(c.texts), greatest(1, sum(c.length) / nullif(sum(c.texts), 0)) into total, average
+    select coalesce(sum(c.texts), 0), greatest(1, sum(c.length) / nullif(sum(c.texts), 0)) into total, average
     from mnemograph.owner o cross join lateral (
       select case when among_messages then o.message_count else o.memory_count end::float8 as texts,
         case when among_messages then o.message_length else o.memory_length end::float8 as length
     ) c
     where o.id = any (owners);
-    if coalesce(total, 0) = 0 then
+    -- Without memories the question may be about those of the past.
+    if among_messages and total = 0 then
       return;
     end if;
     return query

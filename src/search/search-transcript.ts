@@ -23,8 +23,10 @@ import { nearnessInTime, rangesOf } from "./question-dates.rule.js";
 import { shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
 import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
+import { wordWeights } from "./search-memories.js";
 
-interface TranscriptCandidate {
+export interface TranscriptHit {
+  readonly scope: Scope;
   readonly threadId: string;
   readonly seq: number;
   readonly messageId: string;
@@ -34,13 +36,23 @@ interface TranscriptCandidate {
   readonly saidAt: Date;
   /** Where it was said. */
   readonly timeZone: string;
-  /** BM25 fit including the messages around it, 0 to 1. */
-  readonly fit: number;
-  /** BM25 fit of the message alone, 0 to 1. */
-  readonly ownFit: number;
+  /**
+   * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
+   * a named day.
+   */
+  readonly similarity: number;
+  /** Determines the rank; comparable within one search. */
+  readonly score: number;
+  readonly reason: string;
 }
 
-type FoundMessage = TranscriptCandidate & ScopeRow;
+type FoundMessage = Omit<TranscriptHit, "scope" | "similarity" | "score" | "reason"> &
+  ScopeRow & {
+    /** BM25 fit including the messages around it, 0 to 1. */
+    readonly fit: number;
+    /** BM25 fit of the message alone, 0 to 1. */
+    readonly ownFit: number;
+  };
 
 /** Candidates that reach the threshold, best first. Without one: none unless the best is good. */
 function rankTranscript(
@@ -88,18 +100,6 @@ export interface TranscriptQuery extends Omit<z.input<typeof querySchema>, "scop
   readonly threadId?: string | undefined;
 }
 
-export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
-  readonly scope: Scope;
-  /**
-   * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
-   * a named day.
-   */
-  readonly similarity: number;
-  /** Determines the rank; comparable within one search. */
-  readonly score: number;
-  readonly reason: string;
-}
-
 /** Speaker and date reorder only the head of the list. */
 const candidatesPerHit = 4;
 
@@ -130,7 +130,6 @@ function findCandidates(
   const owners = scope
     ? seenOwners(db, scope)
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)} order by o.id`;
-  const { k1, b, longest, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
   return db.query<FoundMessage>(
     sql`
     with owner as materialized (select array(${owners}) as ids),
@@ -147,7 +146,7 @@ function findCandidates(
             (select ids from owner), ${appId}, ${threadId},
             ${schema}.asked_words_1((select ids from owner), ${db.language}::regconfig, ${terms}), ${maxCandidates},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
-            ${k1}, ${b}, ${longest}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
+            ${wordWeights}
           )
           order by fit desc, thread_ref, seq limit ${maxCandidates}
         )
@@ -180,10 +179,7 @@ function findCandidates(
   );
 }
 
-function reasonOf(
-  { fit, ownFit }: Pick<TranscriptCandidate, "fit" | "ownFit">,
-  isNamed: boolean,
-): string {
+function reasonOf({ fit, ownFit }: Pick<FoundMessage, "fit" | "ownFit">, isNamed: boolean): string {
   const words =
     ownFit > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
   return isNamed ? `${words}; said by who is asked about` : words;

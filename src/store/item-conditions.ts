@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import type { FilterCondition, FilterOperator } from "./item-filter.rule.js";
+import { comparisons, type FilterCondition } from "./item-filter.rule.js";
 import type { LabelMatch } from "./store-operation.js";
 
 /** The last character in byte order. */
@@ -42,16 +42,9 @@ function fitsOne({ field, operator, operand }: FilterCondition): Sql {
     case "$exists":
       return sql`(${stored} is not null) = ${operand as boolean}::boolean`;
     default:
-      return compares(stored, operator, operand as number | string);
+      return compares(stored, comparisons[operator], operand as number | string);
   }
 }
-
-const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
-  $gt: ">",
-  $gte: ">=",
-  $lt: "<",
-  $lte: "<=",
-};
 
 /** A number as text, within the range of PostgreSQL's `numeric`. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
@@ -60,8 +53,8 @@ const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s
  * Compares texts with numbers as numbers, as LangGraph does; other texts by bytes, so that ISO 8601
  * times sort.
  */
-function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
-  const comparison = raw(comparisons[operator] as string);
+function compares(stored: Sql, sign: string, operand: number | string): Sql {
+  const comparison = raw(sign);
   const text = sql`(${stored} #>> '{}')`;
   const type = sql`jsonb_typeof(${stored})`;
   const isNumber = sql`${type} = 'number' or (${type} = 'string' and ${text} ~ ${numeral})`;

@@ -7,10 +7,13 @@ import { storableJson } from "./storable-json.rule.js";
 
 const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"] as const;
 
+/** Operators of order, in SQL. */
+export const comparisons = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" } as const;
+
 /**
  * How a field is compared. An object without operators means "$has": the field contains the object.
  */
-export type FilterOperator = (typeof operators)[number] | "$has";
+type FilterOperator = (typeof operators)[number] | "$has";
 
 export interface FilterCondition {
   readonly field: string;
@@ -59,8 +62,7 @@ function checkOperand(field: string, operator: FilterOperator, operand: Json): v
   const isList = operator === "$in" || operator === "$nin";
   if (isList && !Array.isArray(operand))
     throw invalidFilter(`${operator} on "${field}" takes a list.`);
-  const isOrder = ["$gt", "$gte", "$lt", "$lte"].includes(operator);
-  if (isOrder && typeof operand !== "number" && typeof operand !== "string")
+  if (operator in comparisons && typeof operand !== "number" && typeof operand !== "string")
     throw invalidFilter(`${operator} on "${field}" takes a number or a text.`);
   if (operator === "$exists" && typeof operand !== "boolean")
     throw invalidFilter(`${operator} on "${field}" takes true or false.`);

@@ -195,16 +195,9 @@ function byScope(operations: readonly BatchedOperation[], scopeOf: ScopeOf) {
 }
 
 function resultOf({ kind }: BatchedOperation, rows: readonly FoundItem[]) {
-  const items = rows.map(
-    ({ namespace, key, value, created_at: created, updated_at: updated, score }) => ({
-      namespace,
-      key,
-      value: value as Item["value"],
-      createdAt: new Date(created),
-      updatedAt: new Date(updated),
-      ...(score !== null && { score }),
-    }),
-  );
+  const items = rows.map(({ namespace, key, value, createdAt, updatedAt, score }) => {
+    return { namespace, key, value, createdAt, updatedAt, ...(score !== null && { score }) };
+  });
   switch (kind) {
     case "put":
       return undefined;

@@ -1,3 +1,4 @@
+import type { Item } from "@langchain/langgraph-checkpoint";
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
@@ -17,15 +18,10 @@ export type BatchedRead = Exclude<BatchedOperation, { kind: "put" }> & {
 };
 
 /** A row for each item or namespace, in the order of `place` for the operation `n`. */
-export type FoundItem = {
+export interface FoundItem extends Item {
   readonly n: number;
-  readonly namespace: string[];
-  readonly key: string;
-  readonly value: unknown;
-  readonly created_at: Date;
-  readonly updated_at: Date;
   readonly score: number | null;
-};
+}
 
 export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead): Sql {
   const items = seenItems(db, scope, read);
@@ -73,8 +69,8 @@ function seenItems(
 }
 
 function found(db: Connection, n: number, place: Sql, score: Sql, from: Sql): Sql {
-  return sql`select ${n}::int as n, ${place} as place, i.ref, i.namespace, i.key, i.value, i.created_at, i.updated_at,
-      ${score} as score, ${db.now()} + i.ttl_minutes * interval '1 minute' as expires_at
+  return sql`select ${n}::int as n, ${place} as place, i.ref, i.namespace, i.key, i.value, i.created_at as "createdAt",
+      i.updated_at as "updatedAt", ${score} as score, ${db.now()} + i.ttl_minutes * interval '1 minute' as expires_at
     from ${from}`;
 }
 
@@ -151,7 +147,7 @@ function namespaces(items: Sql, read: Extract<BatchedRead, { kind: "list" }>): S
   const matched = matches.map((match) => sql`and ${hasLabels(match)}`);
   return sql`(
     select ${n}::int as n, row_number() over (order by l.namespace) as place, null::bigint as ref, l.namespace,
-      null::text as key, null::jsonb as value, null::timestamptz as created_at, null::timestamptz as updated_at,
+      null::text as key, null::jsonb as value, null::timestamptz as "createdAt", null::timestamptz as "updatedAt",
       null::float8 as score, null::timestamptz as expires_at
     from (
       select distinct ${namespace} as namespace from ${items} i

@@ -1,10 +1,3 @@
-import type {
-  GetOperation,
-  ListNamespacesOperation,
-  Operation,
-  PutOperation,
-  SearchOperation,
-} from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput, smallCount, storableText } from "../input/parse-input.js";
@@ -58,7 +51,7 @@ const listSchema = z.strictObject({
 });
 
 /** Recognises operations as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
-export function parseOperation(operation: Operation, options: StoreOptions): StoreOperation {
+export function parseOperation(operation: unknown, options: StoreOptions): StoreOperation {
   if (typeof operation !== "object" || operation === null)
     throw new MemoryError("INVALID_INPUT", "Invalid operation of the store: it must be an object.");
   if ("namespacePrefix" in operation) return parseSearch(operation);
@@ -69,7 +62,7 @@ export function parseOperation(operation: Operation, options: StoreOptions): Sto
 
 type Get = Readonly<ReturnType<typeof parseGet>>;
 
-function parseGet(operation: GetOperation) {
+function parseGet(operation: object) {
   const { namespace, key } = parseInput(getSchema, operation, "get of the store");
   return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
@@ -80,7 +73,7 @@ function parseGet(operation: GetOperation) {
  */
 export type Put = Readonly<ReturnType<typeof parsePut>>;
 
-function parsePut(operation: PutOperation, options: StoreOptions) {
+function parsePut(operation: object, options: StoreOptions) {
   const {
     namespace,
     key,
@@ -106,7 +99,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 /** Without a query: all items that meet the conditions, newest first. */
 type Search = Readonly<ReturnType<typeof parseSearch>>;
 
-function parseSearch(operation: SearchOperation) {
+function parseSearch(operation: object) {
   const { namespacePrefix, filter, query, limit, offset } = parseInput(
     searchSchema,
     operation,
@@ -133,7 +126,7 @@ export type BatchedOperation = StoreOperation & { readonly n: number };
 /** Labels at the start or end of a namespace; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];
 
-function parseList(operation: ListNamespacesOperation) {
+function parseList(operation: object) {
   const parsed = parseInput(listSchema, operation, "list of the store's namespaces");
   const matches = parsed.matchConditions ?? [];
   const labels = matches.find(({ matchType }) => matchType === "prefix")?.path ?? [];

@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
-import type { MessageRole } from "../messages/message-text.js";
 import { eventsInserted } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import type { PieceBounds } from "../text/text-pieces.js";
+import type { TurnMessage } from "../transcript/find-messages.js";
 import { isMaterial } from "../transcript/forgotten-messages.js";
 import { isSummaryUnderWay } from "../transcript/record-messages.js";
 import { limitMaterial } from "../work/limit-material.js";
@@ -14,14 +14,10 @@ import { type Claim, completeWork, hasLease } from "../work/work-table.js";
 import type { SummaryWindow } from "./summary-window.rule.js";
 
 /** Without system messages: prompts always show them. */
-export interface SummaryMessage {
-  readonly seq: number;
-  readonly role: MessageRole;
-  readonly actor: string | null;
-  readonly text: string;
-  readonly saidAt: Date;
-  readonly timeZone: string;
-}
+export type SummaryMessage = Pick<
+  TurnMessage,
+  "seq" | "role" | "actor" | "text" | "saidAt" | "timeZone"
+>;
 
 export interface SummaryWork {
   readonly summaryId: number;

@@ -1,6 +1,8 @@
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import type { RecordConfig } from "../transcript/record.js";
+import type { RecordedThread } from "../transcript/record-messages.js";
+import type { RecordedTalk } from "../transcript/thread-talk.js";
 import type { JobRuntime, TaskOptions } from "../work/jobs-options.js";
 
 export const summaryConstants = {
@@ -36,17 +38,9 @@ export type SummaryRuntime = JobRuntime &
 export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
 /** Counts exclude system messages. */
-interface SummaryTriggerInput {
-  readonly lastSeq: number;
-  readonly messages: number;
-  readonly unsummarised: number;
-  readonly unsummarisedBytes: number;
-  readonly processing: boolean;
-  readonly summarisedSeq: number | null;
-  readonly afterSeq: number;
-  readonly everyMessages: number;
-  readonly afterTokens: number;
-}
+type SummaryTriggerInput = Pick<RecordedThread, "processing" | "summarisedSeq"> &
+  Pick<RecordedTalk, "lastSeq" | "messages" | "unsummarised" | "unsummarisedBytes"> &
+  Pick<SummaryOptions, "afterSeq" | "everyMessages" | "afterTokens">;
 
 /** Null when a summary is due, else the reason why not. */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {

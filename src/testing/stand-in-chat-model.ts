@@ -15,8 +15,8 @@ import {
 } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
+import { defined } from "../input/plain-json.js";
 import { type Gate, pause } from "./gate.js";
-import { defined } from "./scripted-reply.js";
 
 export interface StandInParams extends BaseChatModelParams {
   /** Every call waits at it before the answer. */

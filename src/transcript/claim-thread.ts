@@ -51,7 +51,7 @@ export interface OwnedThread {
   readonly checkpointThreadId: string | null;
 }
 
-type ClaimRow = { id: string; owned: boolean; name: string | null };
+type ClaimRow = OwnedThread & { readonly owned: boolean };
 
 /** Null for another scope's thread. One round trip. @throws MemoryError `BUSY` */
 export async function claimThread(
@@ -65,7 +65,7 @@ export async function claimThread(
     stepMs: 5,
     busy: `Thread "${address.threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
   });
-  return claimed.owned ? ownedThread(claimed) : null;
+  return claimed.owned ? claimed : null;
 }
 
 /** Undefined without a thread, null for another scope's. */
@@ -75,11 +75,10 @@ export async function findThread(
 ): Promise<OwnedThread | null | undefined> {
   const { scope, threadId } = address;
   const [found] = await db.query<ClaimRow>(sql`
-    select t.id, ${isOwnThread(scope)} as owned, t.checkpoint_name as name
+    select t.id::float8 as "threadRef", ${isOwnThread(scope)} as owned, t.checkpoint_name as "checkpointThreadId"
     from ${db.schema}.thread t
     where ${threadIs(scope.tenantId ?? "", threadId)}`);
-  if (!found) return undefined;
-  return found.owned ? ownedThread(found) : null;
+  return found && (found.owned ? found : null);
 }
 
 async function tryClaim(
@@ -101,16 +100,12 @@ async function tryClaim(
       on conflict do nothing
       returning id
     )
-    select k.id, k.owned, k.checkpoint_name as name from known_thread k
-    union all select id, true, null from made`,
+    select k.id::float8 as "threadRef", k.owned, k.checkpoint_name as "checkpointThreadId" from known_thread k
+    union all select id::float8, true, null from made`,
     { prepare: true },
   );
   // Another transaction inserted it after this snapshot.
   return claimed ?? collided;
-}
-
-function ownedThread({ id, name }: ClaimRow): OwnedThread {
-  return { threadRef: Number(id), checkpointThreadId: name };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { storedMessage } from "../messages/message-codec.js";
 import type { TranscriptMessage } from "../messages/message-text.js";
 import type { Connection } from "../postgres/connection.js";
@@ -25,17 +25,22 @@ export function sharedValue<Value>(values: readonly Value[]): Value | undefined 
 /** Counted from 1, inclusive. */
 export type TurnRange = { readonly start: number; readonly end: number };
 
-export async function findThreadMessages(
+export const findThreadMessages = (
   db: Connection,
   input: { threadRef: number; fromSeq: number; toSeq: number },
-): Promise<TurnMessage[]> {
-  return db.query<TurnMessage>(sql`
+): Promise<TurnMessage[]> =>
+  findMaterial(
+    db,
+    input.threadRef,
+    sql`m.role in ('user', 'assistant', 'tool') and m.seq between ${input.fromSeq} and ${input.toSeq}`,
+  );
+
+const findMaterial = (db: Connection, threadRef: number, isAsked: Sql): Promise<TurnMessage[]> =>
+  db.query<TurnMessage>(sql`
     select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.time_zone as "timeZone", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
-    where m.thread_ref = ${input.threadRef} and m.seq between ${input.fromSeq} and ${input.toSeq}
-      and m.role in ('user', 'assistant', 'tool') and ${isMaterial(db, input.threadRef)}
+    where m.thread_ref = ${threadRef} and ${isAsked} and ${isMaterial(db, threadRef)}
     order by m.seq`);
-}
 
 /** The last message not from a tool, and the tool results after it; without system messages. */
 export async function findLastCall(db: Connection, threadRef: number): Promise<BaseMessage[]> {
@@ -57,20 +62,17 @@ export interface TurnMessage
   readonly timeZone: string;
 }
 
-export async function findTurnMessages(
+export function findTurnMessages(
   db: Connection,
   { threadRef, start, end }: TurnRange & { readonly threadRef: number },
 ): Promise<TurnMessage[]> {
-  return db.query<TurnMessage>(sql`
-    with turn as (
-      select seq, row_number() over (order by seq) as number
-      from ${db.schema}.message where thread_ref = ${threadRef} and role = 'user'
-    )
-    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.time_zone as "timeZone", m.agent_id as "agentId", m.run_id as "runId"
-    from ${db.schema}.message m
-    where m.thread_ref = ${threadRef} and m.role in ('user', 'assistant')
-      and m.seq >= (select seq from turn where number = ${start})
-      and m.seq < coalesce((select seq from turn where number = ${end + 1}), 2147483647)
-      and ${isMaterial(db, threadRef)}
-    order by m.seq`);
+  const seqOf = (turn: number) => sql`(
+        select u.seq from ${db.schema}.message u where u.thread_ref = ${threadRef} and u.role = 'user'
+        order by u.seq offset ${turn - 1} limit 1
+      )`;
+  return findMaterial(
+    db,
+    threadRef,
+    sql`m.role in ('user', 'assistant') and m.seq >= ${seqOf(start)} and m.seq < coalesce(${seqOf(end + 1)}, 2147483647)`,
+  );
 }

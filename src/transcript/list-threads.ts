@@ -153,15 +153,12 @@ export function lockErasableThreads(
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
-/** In order of refs, after `after`. @default all */
 export async function findErasableThreads(
   db: Connection,
   scope: ErasureScope,
-  { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
   return db.query<ErasableThread>(sql`
-    select ${columns} from ${db.schema}.thread x
-    where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
+    select ${columns} from ${db.schema}.thread x where ${hasScope(scope)} order by x.id`);
 }
 
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {

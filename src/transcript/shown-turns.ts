@@ -81,7 +81,7 @@ const toldSchema = z.object({
 });
 
 /** The words of `news` when a turn was told them. */
-interface ToldWords extends z.output<typeof toldSchema> {}
+export interface ToldWords extends z.output<typeof toldSchema> {}
 
 export const exportedToldSchema = toldSchema.extend({
   unread: z.array(z.object({ place: exportedPlace, text: z.string() })),
@@ -185,8 +185,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
   const hasWords = Boolean(news?.changes ?? news?.consents ?? news?.unread);
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   const ids = listed.map(({ id }) => id);
-  const ofEach = (values: Readonly<Record<string, unknown>>) =>
-    ids.map((id) => (Object.hasOwn(values, id) ? values[id] : null));
+  const scoresOfIds = ids.map((id) => scores[id] ?? null);
+  const scorePartsOfIds = ids.map((id) => scoreParts[id] ?? null);
   // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
     line_check as materialized (
@@ -201,8 +201,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
         (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, score_parts, news, told, handed, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
         ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
-        ${ofEach(scores)}::real[],
-        ${JSON.stringify(ofEach(scoreParts))}::jsonb, ${jsonOf(news)}::jsonb, l.told, ${jsonOf(handed)}::jsonb, ${shown?.recallMs ?? null}::real,
+        ${scoresOfIds}::real[],
+        ${JSON.stringify(scorePartsOfIds)}::jsonb, ${jsonOf(news)}::jsonb, l.told, ${jsonOf(handed)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
@@ -221,32 +221,6 @@ function toldWords(db: Connection, news: ShownNews | undefined): Sql {
         ${db.schema}.told_news_1(array(select owner_ref from owned), (select owner_ref from owned), ${turns}, ${db.now()}) -> 0
       )::jsonb - 'messageId' - 'news'`;
 }
-
-/** A row of `shown` as it is stored. */
-export interface StoredShown {
-  readonly turn: number;
-  readonly seq: number;
-  readonly messageId: string;
-  readonly agentId: string | null;
-  /** In milliseconds. */
-  readonly at: number;
-  readonly memoryIds: readonly string[];
-  readonly parts: readonly ShownPart[];
-  readonly checks: readonly (number | null)[] | null;
-  readonly summaryId: number | null;
-  readonly omitted: number;
-  readonly firstSeq: number | null;
-  readonly news: ShownNews | null;
-  readonly told: ToldWords | null;
-  readonly handed: HandedOn | null;
-}
-
-/** A row `s` of `shown`, with its message `g`, as JSON for `StoredShown`. */
-export const storedShown: Sql = sql`json_build_object(
-  'turn', s.turn, 'seq', s.seq, 'messageId', g.message_id, 'agentId', g.agent_id, 'at', date_part('epoch', s.created_at) * 1000,
-  'memoryIds', s.memory_ids, 'parts', s.parts, 'checks', s.checks, 'summaryId', s.summary_id, 'omitted', s.omitted,
-  'firstSeq', s.first_seq, 'news', s.news, 'told', s.told, 'handed', s.handed
-)`;
 
 interface ShownMemory {
   readonly id: string;

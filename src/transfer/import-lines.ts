@@ -21,18 +21,25 @@ import { lineError, linesOf, type NumberedLine, readExport } from "./read-export
 import { recordNames, recordTypeOf } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-export interface ImportInput {
+const importSchema = z.strictObject({
   /** Each as text, or as `export` yields it. */
-  readonly lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>;
+  lines: z.custom<AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>>(
+    isIterableInput,
+    "must be the lines of `export`, or lines of text",
+  ),
+  scope: scopeField,
+  /** Called after each batch with the lines read. */
+  onProgress: callback<(progress: { readonly lines: number }) => void>().optional(),
+  /** Stops between two transactions, with its reason as the error; run it again to continue. */
+  signal: abortSignal.optional(),
+});
+
+export interface ImportInput extends Omit<z.input<typeof importSchema>, "scope"> {
   /**
    * The new owner, with the same kinds of ids as the exported scope.
    * @default the exported scope
    */
   readonly scope?: Scope | undefined;
-  /** Called after each batch with the lines read. */
-  readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
-  /** Stops between two transactions, with its reason as the error; run it again to continue. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Imported {
@@ -95,16 +102,6 @@ const quarantinedIn = (lines: readonly ImportableLine[]) =>
     lines.filter(({ isQuarantined }) => isQuarantined),
     "memory",
   );
-
-const importSchema = z.strictObject({
-  lines: z.custom<ImportInput["lines"]>(
-    isIterableInput,
-    "must be the lines of `export`, or lines of text",
-  ),
-  scope: scopeField,
-  onProgress: callback<NonNullable<ImportInput["onProgress"]>>().optional(),
-  signal: abortSignal.optional(),
-});
 
 function isIterableInput(input: unknown): boolean {
   return (

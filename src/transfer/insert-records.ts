@@ -41,36 +41,25 @@ function insertOf(
   rows: readonly object[],
 ): Sql {
   const { table, fields, insert = {} } = recordTypeOf(name);
-  const {
-    ownerColumns = [],
-    read,
-    first,
-    joined,
-    returning = "1",
-    end = empty,
-    following,
-  } = insert;
+  const { ownerColumns = [], read, joined, returning = "1", end = empty, following } = insert;
   const columns = { ...fields, ...insert.columns };
   const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };
-  const derived = derivedFields(columns, ({ into }) => into(tx, target));
   const given = sql`
     select row_number() over () as position, r.*
     from json_to_recordset(${JSON.stringify(rows)}::json) as r (${recordset(columns)}${raw(read ? `, ${read}` : "")})`;
-  const found = (first ?? []).map((field) => {
-    const named = raw(`"${field}_found"`);
-    const value = sql`${derived[field]} as ${named}`;
-    derived[field] = sql`i.${named}`;
-    return value;
+  // Joined and computed before the insert: Citus plans few joins within one.
+  const found = derivedFields(columns, ({ into }, field) => {
+    return sql`${into(tx, target)} as ${raw(`"${field}_found"`)}`;
   });
-  const joins = joined?.(tx, target) ?? empty;
-  const input = first ? sql`select i.*, ${join(found, ", ")} from (${given}) i ${joins}` : given;
-  const stored = selectedFields(columns, derived);
+  const stored = derivedFields(columns, (_, field) => raw(`i."${field}_found"`));
   return sql`
-    with input as materialized (${input}),
+    with input as materialized (
+      select ${join([raw("i.*"), ...Object.values(found)], ", ")} from (${given}) i ${joined?.(tx, target) ?? empty}
+    ),
     added as (
       insert into ${tx.schema}.${raw(table)} (${join([...ownerColumns.map((column) => raw(column)), names(columns)], ", ")})
-      select ${join([...ownerColumns.map((column) => sql`${values[column]}`), stored], ", ")}
-      from input i ${first ? empty : joins}
+      select ${join([...ownerColumns.map((column) => sql`${values[column]}`), selectedFields(columns, stored)], ", ")}
+      from input i
       order by i.position
       ${end}
       returning ${raw(returning)}

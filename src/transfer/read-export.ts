@@ -1,6 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { isDeeper } from "../input/plain-json.js";
-import { isStorable } from "../text/storable-text.js";
+import { storableEscapes } from "../text/storable-text.js";
 import {
   type ExportLine,
   type ExportLineOf,
@@ -133,15 +133,10 @@ function parseLineJson(number: number, text: string): unknown {
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
   if (typeof serialised === "string" && isDeeper(serialised, maxLineDepth))
     throw lineError(number, tooDeep);
-  if (!isStorableJson(value))
+  const json = JSON.stringify(value);
+  if (storableEscapes(json) !== json)
     throw lineError(number, "it has characters that PostgreSQL cannot hold.");
   return value;
-}
-
-function isStorableJson(value: unknown): boolean {
-  if (typeof value === "string") return isStorable(value);
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));
 }
 
 /** Checked first: lines of another version may have other fields. */

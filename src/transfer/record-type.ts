@@ -55,11 +55,6 @@ interface Insertion {
   readonly columns?: LineFields;
   /** Columns of the input that only the statement reads. */
   readonly read?: string;
-  /**
-   * Derived fields that are computed before the insert, with its joins: Citus plans few of them within
-   * one. @default none
-   */
-  readonly first?: readonly string[];
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
   /** The end of the insert. */
@@ -80,10 +75,10 @@ export const derived = <Value>(
 /** SQL of the derived fields among `fields`. */
 export function derivedFields(
   fields: LineFields,
-  toSql: (field: DerivedField<unknown>) => Sql,
+  toSql: (field: DerivedField<unknown>, name: string) => Sql,
 ): Record<string, Sql> {
   const all = Object.entries(fields);
   return Object.fromEntries(
-    all.flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])),
+    all.flatMap(([name, field]) => ("out" in field ? [[name, toSql(field, name)]] : [])),
   );
 }

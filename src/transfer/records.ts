@@ -13,15 +13,7 @@ import {
   wordNames,
 } from "../memories/item/memory-fields.js";
 import { decodeMessage } from "../messages/message-codec.js";
-import {
-  checks,
-  column,
-  orNull,
-  pairs,
-  type RowOf,
-  recordset,
-  without,
-} from "../postgres/columns.js";
+import { checks, column, orNull, type RowOf, recordset, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes, lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
@@ -34,11 +26,11 @@ import { derived, type ImportTarget, type RecordType } from "./record-type.js";
 import { shownRecord } from "./shown-record.js";
 import {
   appId,
+  intoSource,
   joinThread,
   nullBefore,
-  sourceFieldOf,
+  summaryField,
   summaryName,
-  summaryNamed,
   threadId,
 } from "./thread-fields.js";
 
@@ -121,11 +113,7 @@ export const records = {
     fields: {
       threadId,
       ...summaryName,
-      base: derived(
-        orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
-        sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
-        summaryNamed(sql`i.base`),
-      ),
+      base: summaryField("base_id", "base"),
       status: column.text("status", z.enum(["completed", "failed"])),
       text: orNull(column.text("content")),
       generationTimeMs: orNull(column.integer("generation_time_ms")),
@@ -210,9 +198,9 @@ export const records = {
       ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
       appId,
       // Another user's thread stays unnamed.
-      threadId: sourceFieldOf("threadId", sql`t.thread_id`),
-      sourceSeqs: sourceFieldOf("sourceSeqs", sql`x.source_seqs`),
-      evidence: sourceFieldOf("evidence", sql`x.evidence`),
+      threadId: derived(memoryColumns.threadId, sql`t.thread_id`, intoSource("threadId")),
+      sourceSeqs: derived(memoryColumns.sourceSeqs, sql`x.source_seqs`, intoSource("sourceSeqs")),
+      evidence: derived(memoryColumns.evidence, sql`x.evidence`, intoSource("evidence")),
     },
     words: wordNames,
     rows: ({ schema }, { scope }) => sql`${schema}.memory x

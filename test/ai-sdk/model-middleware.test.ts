@@ -114,15 +114,6 @@ describe.each(sdks)("$name: the middleware", (version) => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("A caller that sends the last message alone goes on with the conversation", async () => {
-    const memory = db.memory();
-    const of = address();
-    const mock = new MockModel({ doGenerate: inOrder(said("Hello Ana!"), said("Ana.")) });
-    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
-    for (const prompt of ["My name is Ana.", "Who am I?"]) await generateText({ model, prompt });
-    expect(promptsOf(mock)[1]!.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-  });
-
   it("The calls of tools and a streamed answer are recorded", async () => {
     const memory = db.memory();
     const of = address();

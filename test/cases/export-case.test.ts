@@ -28,7 +28,8 @@ it("A conversation is exported that plays again, without the names that memory k
       { role: "user", content: says },
       { role: "assistant", content: "Noted: 'yes', Kit's." },
     ];
-    await memory.remember({ scope, threadId, messages, saidAt: new Date(at) });
+    const { shown } = await memory.promptFor({ scope, threadId, query: says });
+    await memory.remember({ scope, threadId, messages, shown, saidAt: new Date(at) });
     await memory.idle();
   }
   const caller = { role: "user" as const, scope };
@@ -45,16 +46,14 @@ it("A conversation is exported that plays again, without the names that memory k
   expect(yaml).toContain("signed Name1 of tenant-1 (user-1).");
   expect(yaml).toContain("A kitten lives in the app-1.");
   expect(yaml).toContain("question: A kitten lives");
-  expect(readCases(yaml)).toEqual({
-    problems: [{ line: expect.any(Number), says: expect.stringContaining("names nothing: add") }],
-  });
-  const read = readCases(yaml.replace("expect: {}", "expect: { believed: peanuts }"));
+  const read = readCases(yaml);
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   const [given] = read.cases;
-  const played = await playCase({ ...given!, tenant: "again" }, ({ clock }) =>
+  const played = await playCase({ ...given!, tenant: "again" }, (clock) =>
     db.memory({ clock, model, config: { preset: "ledger", memories: { extract: true } } }),
   );
-  expect(played).toMatchObject({ error: null, expectations: [{ ok: true }] });
+  const words = "The user is allergic to peanuts.";
+  expect(played).toMatchObject({ error: null, expectations: [{ kind: "shown", words, ok: true }] });
 
   const other = { ...context, target: targetOf("scope", { role: "user", scope: stranger }, {}) };
   await expect(exported(other)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -68,10 +67,12 @@ it("Replaces names of scripts without spaces, and no part of a word", () => {
   const yaml = exportCase({
     scope: { userId: "u" },
     threadId: "t-1",
+    shown: ["Al is in t-1."],
     names: ["アナ", "Al", "i"],
     messages: [message("アナです。 Al also calls al-Rashid. I am in t-1, not t-10. u")],
   });
   expect(yaml).toContain(
     "Name1です。 Name1 also calls Name1-Rashid. I am in thread-1, not t-10. u",
   );
+  expect(yaml).toContain("shown:\n        - Name1 is in thread-1.");
 });

@@ -17,7 +17,7 @@ function caseOf(yaml: string): Case {
 }
 
 const play = (given: Case, faulty: (memory: Memory) => Memory = (memory) => memory) =>
-  playCase(given, ({ clock }) =>
+  playCase(given, (clock) =>
     faulty(
       db.memory({
         clock,
@@ -95,9 +95,7 @@ describe("a case", () => {
       },
     });
     const config = { preset: "ledger" as const, memories: { extract: true } };
-    const played = await playCase(caseOf(longTalk), ({ clock }) =>
-      db.memory({ clock, model, config }),
-    );
+    const played = await playCase(caseOf(longTalk), (clock) => db.memory({ clock, model, config }));
     expect(played.error).toBe(
       'the work "facts" failed: The model call failed: Error. out of order',
     );

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { format } from "node:util";
 import ts from "typescript";
 import { afterEach, describe, expect, it } from "vitest";
-import type { MemoryOptions } from "../../src/memory-options.js";
+import type { MemoryOptions } from "../../src/create-memory-options.js";
 import { type DocExample, docExamples, docPages, repository } from "../support/doc-pages.js";
 import { useTestDatabase } from "../support/test-database.js";
 

@@ -208,14 +208,4 @@ describe("compression", () => {
     await play(memory, thread, 20, 40);
     expect(await episodesOf(memory, thread)).toEqual(["1-10", "11-30"]);
   });
-
-  it("Compression of turns into episodes is off by default", async () => {
-    const model = taskModel({});
-    const thread = newAddress();
-    await play(db.memory({ model }), thread, 1, 20);
-    expect([model.prompts("episode_summary"), await taskOf(db, thread, "episodes")]).toEqual([
-      [],
-      undefined,
-    ]);
-  });
 });

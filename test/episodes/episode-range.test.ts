@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../../src/config.js";
 import {
   type EpisodeRule,
   episodeRange,
   episodeRule,
 } from "../../src/episodes/episode-text.rule.js";
-import { resolveConfig } from "../../src/options.js";
 import type { TurnRange } from "../../src/transcript/find-messages.js";
 
 const rule: EpisodeRule = { everyTurns: 20, keepTurns: 10 };

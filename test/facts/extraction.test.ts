@@ -1,9 +1,6 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../src/index.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
@@ -51,56 +48,6 @@ describe("statements of users", () => {
       "classify ok created",
       "classify ok created",
     ]);
-  });
-
-  it("A statement in many concurrent threads ends as one memory without errors", async () => {
-    const logger = recordingLogger();
-    const settings = {
-      jobs: { concurrency: 8 },
-      memories: { extract: true, episodes: true, episodeEveryTurns: 4 },
-    };
-    const memory = db.memory({
-      model: new OfflineChatModel({ latencyMs: 2 }),
-      jobs: "background",
-      logger,
-      config: {
-        ...settings,
-        memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 },
-      },
-    });
-    const user = newAddress();
-    await Promise.all(
-      Array.from({ length: 8 }, async (_, thread) => {
-        const address = { ...user, threadId: `${user.threadId}-${thread}` };
-        for (let turn = 0; turn < 8; turn++) {
-          const { memories, changes } = await memory.recall({
-            ...address,
-            query: "What do I like?",
-          });
-          const memoryIds = [
-            ...memories.profile,
-            ...memories.relevant.map((hit) => hit.memory),
-          ].map(({ id }) => id);
-          const messages = [
-            new HumanMessage(`My name is Ana. I like thing ${turn}.`),
-            new AIMessage("I see."),
-          ];
-          await memory.remember({
-            ...address,
-            messages,
-            shown: { revision: changes.revision, memoryIds },
-          });
-        }
-      }),
-    );
-    await memory.idle();
-    expect(logger.lines.filter((line) => /^(?:warn|error)/.test(line))).toEqual([]);
-    const known = await memory.memories.list({ scope: user.scope, kinds: ["fact"] });
-    expect(known.map(({ text, seenCount }) => `${seenCount}x ${text}`).toSorted()).toEqual([
-      "64x The user's name is Ana.",
-      ...Array.from({ length: 8 }, (_, turn) => `8x The user likes thing ${turn}.`),
-    ]);
-    expect(await memory.memories.list({ scope: user.scope, kinds: ["episode"] })).toHaveLength(16);
   });
 
   it("Facts are extracted from user messages only", async () => {
@@ -154,48 +101,6 @@ describe("statements of users", () => {
     ]);
   });
 });
-
-/** An agent that leaves everything it was shown in its state. */
-function echoingAgent() {
-  return new StateGraph(MessagesAnnotation)
-    .addNode("chat", ({ messages }) => ({ messages: [...messages, new AIMessage("I see.")] }))
-    .addEdge(START, "chat")
-    .compile();
-}
-
-it.each(["message", "system", "text"] as const)(
-  "Recalled memories that are injected as %s are never extracted again",
-  async (injectAs) => {
-    const model = taskModel({
-      fact_extraction: (prompt) =>
-        facts(
-          // A model that takes everything it sees for a fact.
-          ...["allergic to peanuts", "Previous context", "User Profile"]
-            .filter((words) => prompt.includes(words))
-            .map((words) => candidate(`The user is ${words}.`, words)),
-        ),
-    });
-    const { memory, scope, threadId } = openThread(db, { model, config });
-    const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
-      await graph.invoke({ messages: [new HumanMessage(says)] }, run);
-    }
-    expect(model.prompts("fact_extraction")).toHaveLength(3);
-    const later = model.prompts("fact_extraction").slice(1);
-    expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(
-      /peanuts|Previous context|Profile/,
-    );
-    const [fact, ...others] = await memory.memories.list({ scope });
-    expect([fact?.text, fact?.seenCount, others]).toEqual([
-      "The user is allergic to peanuts.",
-      1,
-      [],
-    ]);
-  },
-);
 
 describe("candidates", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {

@@ -183,15 +183,6 @@ describe("relations to existing memories", () => {
     }
   });
 
-  it("A model's relation closes no memory of another user", async () => {
-    const other = await told({});
-    const { memory, thread } = await play([
-      ["No sushi for me.", ["The user eats no sushi.", { relation: "ends", target: 1 }]],
-    ]);
-    expect(await textsOf(memory, thread)).toEqual(["The user eats no sushi."]);
-    expect(await textsOf(other.memory, other.thread)).toEqual(["The user eats no sushi."]);
-  });
-
   it("A relation without a quote of the user's message is ignored", async () => {
     const { memory, thread } = await play([
       ["I love sushi.", [sushi]],

@@ -22,7 +22,7 @@ const forbidden: readonly Case[] = [
   ["search/other.rule.ts", `import { x } from "./question-terms.js"`],
   ["postgres/a.ts", `import type { X } from "../memories/item/x.js"`],
   ["scope/a.ts", `import { x } from "../transcript/x.js"`],
-  ["models/a.ts", `import type { X } from "../options.js"`],
+  ["models/a.ts", `import type { X } from "../config.js"`],
   ["work/a.ts", `import { x } from "../summaries/x.js"`],
   ["transcript/a.ts", `import { x } from "../prompt/x.js"`],
   ["memories/item/a.ts", `import type { X } from "../write/x.js"`],

@@ -120,53 +120,6 @@ async function useOf(client: Client) {
   return added.id as string;
 }
 
-it("MCP counts what an agent is shown as used", async () => {
-  let now = new Date("2026-01-05T10:00:00Z");
-  const used = db.memory({ clock: () => now });
-  const scope = { userId: "finn" };
-  const [added] = await used.memories.add({
-    scope,
-    memories: { text: "Finn parks at the harbour." },
-  });
-  const client = await within(used, { scope, agent: "planner" });
-  now = new Date("2026-02-05T10:00:00Z");
-  await call(client, "memory_query", { query: "Where does Finn park?" });
-  expect((await used.memories.get({ scope, id: added?.id as string }))?.lastAccessedAt).toEqual(
-    now,
-  );
-  const events = await used.events.list({ scope, op: "search" });
-  expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
-});
-
-it("MCP writes no note of an app, and replaces nothing that an operator vouches for", async () => {
-  const scope = { userId: "hal", appId: "shop" };
-  const phone = { key: "phone", value: "0800 1", text: "Hal's line is 0800 1." };
-  const [own] = await memory.memories.add({
-    scope,
-    memories: { ...phone, origin: "operator", confidence: 0.1 },
-  });
-  const [note] = await memory.memories.add({
-    scope: { appId: "shop" },
-    memories: { ...phone, kind: "note" },
-  });
-  const client = await within(memory, { scope });
-  const evil = { key: "phone", value: "0900 9", text: "Hal's line is 0900 9.", importance: 5 };
-  const answers: unknown[] = [
-    await call(client, "memory_add", evil).then(({ json }) => json?.outcome),
-  ];
-  for (const [name, args] of [
-    ["memory_add", { ...evil, kind: "note" }],
-    ["memory_forget_item", { id: note?.id }],
-  ] as const)
-    answers.push((await call(client, name, args).catch(() => ({ isError: true }))).isError);
-  expect(answers).toEqual(["kept", true, true]);
-  for (const { id } of [own!, note!])
-    expect(await memory.memories.get({ scope, id: id as string })).toMatchObject({
-      value: "0800 1",
-      state: "active",
-    });
-});
-
 it("MCP keeps an agent to the categories of its allowlist, whatever it calls", async () => {
   const strict = db.memory({ config: { allowlists: { planner: ["projects"] } } });
   const scope = { userId: "gil" };

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../../src/config.js";
 import { factCategories } from "../../src/facts/choose-facts.rule.js";
 import {
   findCategory,
   readableCategories,
   requireCategory,
 } from "../../src/memories/item/category.rule.js";
-import { resolveConfig } from "../../src/options.js";
 import { forAll } from "../support/for-all.js";
 
 const { policy } = resolveConfig({

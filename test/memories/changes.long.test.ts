@@ -10,7 +10,7 @@ import { judgingModel } from "../support/pair-judge.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, openThread } from "../support/thread-facts.js";
+import { type Address, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -37,29 +37,6 @@ async function round(memory: Memory, thread: Address): Promise<string[]> {
 }
 
 describe("revisions", () => {
-  it("The revisions of 100 concurrent writers are 1 to 100 without gaps or duplicates", async () => {
-    const user = newAddress();
-    // As many pools as processes would have.
-    const memories = Array.from({ length: 4 }, () => db.memory());
-    const writes = Array.from({ length: 100 }, (_, writer) =>
-      memories[writer % 4]!.memories.add({
-        ...user,
-        memories: { text: `The user owns thing number ${writer}.` },
-      }),
-    );
-    await Promise.all(writes);
-    const { revision, changes } = await memories[0]!.changes.list({
-      scope: user.scope,
-      limit: 1_000,
-      since: 0,
-    });
-    expect(revision).toBe(100);
-    expect(changes.map(({ rev }) => rev)).toEqual(
-      Array.from({ length: 100 }, (_, index) => index + 1),
-    );
-    expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
-  });
-
   it("Changes are listed in pages from any revision on, within the scope", async () => {
     const { memory, scope } = openThread(db);
     expect(await memory.changes.list({ scope, since: 0 })).toEqual({

@@ -10,7 +10,7 @@ import {
   wordNames,
 } from "../../src/memories/item/memory-fields.js";
 import type { Memory } from "../../src/memory.js";
-import { asText, linesOf, ofType } from "../support/export-lines.js";
+import { asText, linesOf } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -144,17 +144,6 @@ describe.each(wordNames)("words in the field %s", (name) => {
     if (found.words !== "ranked") return;
     const [best] = await memory.query({ scope, query: word });
     expect(best).toMatchObject({ memory: { id }, reason: expect.stringMatching(/word/) });
-  });
-
-  it("Words in a field survive export and import", async () => {
-    const memory = db.memory();
-    const { scope, id } = await written(memory, name, "Roses grow there.");
-    const before = await memory.memories.get({ scope, id });
-    const lines = await linesOf(memory, scope);
-    expect(JSON.stringify(ofType(lines, "memory"))).toContain(said(before as MemoryItem, name));
-    await memory.forget({ scope });
-    await memory.import({ lines });
-    expect(await memory.memories.get({ scope, id })).toEqual({ ...before, revision: 1 });
   });
 });
 

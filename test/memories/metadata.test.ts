@@ -70,28 +70,6 @@ describe("metadata", () => {
     });
   });
 
-  it("Metadata is never shown to a model", async () => {
-    const memory = db.memory();
-    const cleo = of("cleo");
-    await memory.memories.add({
-      ...cleo,
-      memories: {
-        category: "preferences",
-        key: "drink",
-        value: "tea",
-        text: "Cleo likes tea.",
-        metadata: { secret: "XYZZY" },
-      },
-    });
-    const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
-    const { memoryBlock } = await import("../../src/prompt/memory-block.js");
-    expect(memoryBlock(recalled)).toContain("tea");
-    expect(memoryBlock(recalled)).not.toContain("XYZZY");
-    expect(
-      JSON.stringify(await memory.query({ ...cleo, query: "tea", return: "full" })),
-    ).not.toContain("XYZZY");
-  });
-
   const cyclic: Record<string, unknown> = {};
   cyclic.itself = cyclic;
   it.each([

@@ -1,6 +1,4 @@
-import type { ToolMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { memoryManageTool } from "../../src/index.js";
 import type { LogFields } from "../../src/logger.js";
 import { linesOf } from "../support/export-lines.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -50,17 +48,6 @@ it("A quarantined text that extraction found is reported to the operator", async
   await say(watch.memory, thread, `${quote} and praise Acme.`);
   await watch.memory.idle();
   expect(await told(watch, thread.scope.userId)).toEqual(["facts", "facts"]);
-});
-
-it("A quarantined text that an agent's tool wrote is reported to the operator", async () => {
-  const watch = watched();
-  const { scope, threadId } = newAddress();
-  const answer = await memoryManageTool(watch.memory).invoke(
-    { type: "tool_call", id: "1", name: "memory_manage", args: { action: "add", text: attack } },
-    { configurable: { ...scope, thread_id: threadId } },
-  );
-  expect((answer as ToolMessage).text).toMatch(/person to look at/);
-  expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
 it("A quarantined text of an imported file is reported to the operator", async () => {

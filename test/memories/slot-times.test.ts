@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Memory, Scope } from "../../src/index.js";
-import { freeSince } from "../../src/memories/slot/slot-timeline.rule.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -75,11 +74,5 @@ describe("times of a slot's values", () => {
     expect(
       (await memory.memories.update({ ...user, id: rice ?? "", category: "tasks" })).validFrom,
     ).toEqual(year(2021));
-  });
-
-  it("The times of a slot's values are compared to the microsecond across time zones", () => {
-    const others = [{ from: "2020-01-01T00:00:00Z", to: "2020-01-02T01:00:00.000002+01:00" }];
-    expect(freeSince("2020-01-02T00:00:00.000001Z", others)).toBe(others[0]?.to);
-    expect(freeSince("2020-01-02T00:00:00.000002Z", others)).toBe("2020-01-02T00:00:00.000002Z");
   });
 });

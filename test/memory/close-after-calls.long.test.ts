@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { closeAfterCalls } from "../../src/composition/close-after-calls.js";
 import { createMemory } from "../../src/create-memory.js";
@@ -68,18 +67,6 @@ describe("close", () => {
       new Set(["answered", "CLOSED"]),
     );
   });
-
-  it.skipIf(!onServer())(
-    "`close` leaves no call waiting for a pool of the caller's (server only)",
-    async () => {
-      const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
-      const memory = db.memory({ database: pool });
-      const calls = many.map((threadId) => memory.remember(say(threadId)));
-      await memory.close();
-      await pool.end();
-      expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));
-    },
-  );
 
   it("`close` finishes a call that is between two of its statements", async () => {
     const { memory: on } = await freshSchema();

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { resolveConfig } from "../../src/config.js";
 import { createMemory } from "../../src/create-memory.js";
+import type { MemoryOptions } from "../../src/create-memory-options.js";
 import { MemoryError } from "../../src/errors.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
-import { resolveConfig } from "../../src/options.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { recordingLogger } from "../support/recording-logger.js";
 

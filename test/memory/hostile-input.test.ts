@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { resolveConfig } from "../../src/config.js";
 import { withDeadline } from "../../src/deadline.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
-import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import type { Within } from "../../src/work/define-work.js";

@@ -253,32 +253,6 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
   });
 
-  it("The process of the tables' owner does the background work of isolated tenants", async () => {
-    const scope = { tenantId: word(), userId: "ana" };
-    const config = { summaries: { afterSeq: 3 } };
-    const silent = isolated.memory({ config, model: new OfflineChatModel(), jobs: "background" });
-    const thread = { scope, threadId: scope.tenantId };
-    for (const round of [1, 2, 3]) {
-      const messages = [
-        new HumanMessage(`My favourite tea is number ${round}.`),
-        new AIMessage("Noted."),
-      ];
-      await silent.remember({ ...thread, messages });
-    }
-    await silent.idle();
-    expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain(
-      "completed",
-    );
-    // As if the process that extracts facts had died.
-    await db.pool.query(
-      `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
-    );
-    expect(
-      await isolated.memory({ role: "owner", model: new OfflineChatModel() }).upkeep(),
-    ).toBeGreaterThan(0);
-    expect(await silent.memories.list({ scope })).not.toHaveLength(0);
-  });
-
   it("An export of an isolated tenant restores what the tenant forgot", async () => {
     const memory = isolated.memory({ embeddings });
     const scope = { tenantId: word(), userId: "ana" };

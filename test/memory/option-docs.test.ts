@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { resolveConfig } from "../../src/options.js";
+import { resolveConfig } from "../../src/config.js";
 
 const source = join(import.meta.dirname, "../../src");
 
@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, "../../src");
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
   context: ["transcript/context-options.ts", "contextOptionsSchema"],
-  memories: ["memories/item/memory-options.ts", "memoriesSettingsSchema"],
+  memories: ["memories/item/memories-settings.ts", "memoriesSettingsSchema"],
   insights: ["reflection/insights/insights-options.ts", "insightsOptionsSchema"],
   upkeep: ["work/jobs-options.ts", "taskOptionsSchema"],
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],

@@ -137,17 +137,6 @@ describe("the eleventh note of an app", () => {
     );
   });
 
-  it("Compaction leaves pinned notes unchanged", async () => {
-    const { memory, talk, scope } = await fullApp({
-      note_compaction: () => decided({ target: 1 }),
-    });
-    const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
-    for (const { id } of notes.slice(0, 2))
-      await memory.memories.update({ scope, actor: "op", id, pinned: true });
-    await talkAndEnd(memory, talk);
-    expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
-  });
-
   it("No decision of the model changes a note of an operator or of unknown origin", async () => {
     const says = { target: 1, with: 2, text: "The customer asked for flights." };
     for (const action of ["delete", "edit"]) {

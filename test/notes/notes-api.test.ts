@@ -37,14 +37,6 @@ async function told(memory: Memory, scope: AppScope) {
 const nothing = { listed: [], found: [], recalled: [], count: 0, context: null, exported: [] };
 
 describe("the notes of an app", () => {
-  it("A misspelt scope is named, with the key that is meant", async () => {
-    const given = { scop: { appId: "shop" } };
-    await expect(db.memory().notes.list(given as never)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining('unknown key "scop" (did you mean "scope"?)'),
-    });
-  });
-
   it("An app's notes are listed newest first, in pages", async () => {
     const { memory, scope } = openApp(db);
     const ids = await addNotes(memory, scope, texts);

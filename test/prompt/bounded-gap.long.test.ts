@@ -37,15 +37,6 @@ describe("a long thread without a summary", () => {
     }
   });
 
-  it("A prompt mentions no omitted messages when all are shown", async () => {
-    const memory = bounded({ maxGapMessages: 14 });
-    const thread = { scope, threadId: "all" };
-    await memory.record({ ...thread, messages: rounds(1, 7) });
-    const recalled = await memory.recall(thread);
-    expect([recalled.gap.length, recalled.omitted]).toEqual([14, null]);
-    expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
-  });
-
   it("The gap of a thread is limited in tokens as well as in messages", async () => {
     const memory = db.memory({
       config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },

@@ -12,16 +12,10 @@ const db = useTestDatabase();
 const minute = 60_000;
 let users = 0;
 
-function talk(
-  settings: TestConfig = {},
-  clock = () => new Date(),
-  session: "full" | "bounded" = "full",
-  jobs: "inline" | "background" = "inline",
-) {
+function talk(settings: TestConfig = {}, clock = () => new Date()) {
   const memory = db.memory({
     model: new OfflineChatModel(),
     clock,
-    jobs,
     config: { ...settings, preset: "ledger", context: { tailTokens: 300, ...settings.context } },
   });
   const model = new ScriptedChatModel({
@@ -32,7 +26,7 @@ function talk(
     tools: [],
     systemPrompt: "Be kind.",
     checkpointer: memory.checkpointer(),
-    middleware: [memoryMiddleware(memory, { session })],
+    middleware: [memoryMiddleware(memory)],
   });
   const userId = `user ${users++}`;
   const scope = { userId };
@@ -129,15 +123,6 @@ describe("a ledger", () => {
     expect(all).not.toContain("What does Zerberus eat?");
     expect(all.split("Zerberus is a cat").length - 1).toBe(1);
     expect(addedTo("Does Zerberus sing?", prompt)).toContain("Zerberus is a cat");
-  });
-
-  it("A ledger is the same in a bounded session, whose state keeps the last turns", async () => {
-    const [full, bounded] = [talk(), talk({}, undefined, "bounded")];
-    const { prompts } = await sayMany(full.say, 14);
-    expect((await sayMany(bounded.say, 14)).prompts).toEqual(prompts);
-    const { values } = await bounded.agent.graph.getState(bounded.config);
-    expect(values.messages.length).toBeLessThanOrEqual(24);
-    expect(values.messages.length).toBeGreaterThanOrEqual(6);
   });
 
   it("Agents that read other categories have other epochs", async () => {

@@ -140,28 +140,6 @@ describe("a fallback memory", () => {
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
 
-  it("A fallback memory is counted as omitted when it does not fit", async () => {
-    const count = 60;
-    const { memory, scope, threadId } = await knowing(
-      { retrieval: { budgetTokens: 250 } },
-      Array.from({ length: count }, (_, index) => ({
-        category: "preferences",
-        key: `colour ${index}`,
-        value: `blue ${index}`,
-        text: `The user's colour ${index} is blue ${index}.`,
-        importance: 1 + (index % 5),
-      })),
-    );
-    const recalled = await memory.recall({ scope, threadId, query: "Hello" });
-    const shown = shownIn(recalled).length;
-    expect(shown).toBeGreaterThan(10);
-    expect(recalled.memories.omitted).toBe(count - shown);
-    const block = blockOf(recalled);
-    expect(block).toContain(`${count - shown} more memories`);
-    expect(estimateTokens(block)).toBeLessThanOrEqual(250);
-    expect(recalled.memories.profile.every(({ importance }) => importance >= 3)).toBe(true);
-  });
-
   it("Fallback memories have 300 tokens, others are one search away; a broad question shows all", async () => {
     const texts = Array.from({ length: 60 }, (_, index) => `The user has been to town ${index}.`);
     const long = `The user told a story: ${"it went on and on, ".repeat(70)}`;

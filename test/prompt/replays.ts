@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { expect } from "vitest";
 import type { Memory, ReplayedTurn, Scope } from "../../src/index.js";
-import { type HandedMessage, handedForm } from "../../src/prompt/handed-on.js";
+import { type HandedMessage, handedForm } from "../../src/prompt/shown-by.js";
 import { wordsIn } from "./deeds.js";
 
 /** What a model was given in a turn's first call, without the app's own instructions. */

@@ -44,26 +44,6 @@ describe("a thread", () => {
     expect(await memory.threads.list({ scope: owner })).toEqual(before);
   });
 
-  it("A thread of the same id in another tenant is another thread", async () => {
-    const memory = db.memory();
-    const tenants: Scope[] = [
-      { userId: "ana" },
-      { tenantId: "a", userId: "ana" },
-      { tenantId: "b", userId: "ben" },
-    ];
-    for (const scope of tenants) {
-      await memory.record({
-        scope,
-        threadId: "everywhere",
-        messages: said(scope.tenantId ?? "none"),
-      });
-    }
-    for (const scope of tenants) {
-      const { gap } = await memory.recall({ scope, threadId: "everywhere" });
-      expect(gap.map((message) => message.text)).toEqual([scope.tenantId ?? "none"]);
-    }
-  });
-
   it("A recall does not create a thread", async () => {
     const memory = db.memory();
     const scope = { userId: "only asks" };

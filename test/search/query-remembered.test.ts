@@ -44,6 +44,14 @@ describe("memory.query of a past time", () => {
     expect(now.hits).toEqual([]);
   });
 
+  it("memory.query finds the text of then when nothing is known today", async () => {
+    const { memory, scope, ask } = await changedMemory();
+    for (const { id } of await memory.memories.list({ scope }))
+      await memory.memories.remove({ scope, id });
+    expect(textsOf((await ask("bicycle office")).hits)).toEqual(["Rides a bicycle to the office."]);
+    expect((await ask("a tram downtown")).hits).toEqual([]);
+  });
+
   it("memory.query of then compares vectors of unchanged texts alone, and says how many have none", async () => {
     const { memory, scope, before, ask } = await changedMemory({ embeddings });
     const chess = await ask("Plays chess on Sundays.");

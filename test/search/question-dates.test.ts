@@ -187,11 +187,12 @@ it.each([
 });
 
 it.each(dateLanguages)(
-  "Dates in %s of any two words over and over take less than 50 ms",
+  "Dates in %s of any words over and over take less than 50 ms",
   (language) => {
-    const word = fc.constantFrom(...dateWords(language));
-    forAll(word, word, fc.constantFrom("", " "), fc.nat(10_000), (one, other, gap, length) => {
-      const part = one + gap + other + gap;
+    const word = fc.tuple(fc.constantFrom(...dateWords(language)), fc.constantFrom("", " ", "  "));
+    const words = fc.array(word, { minLength: 1, maxLength: 6 });
+    forAll(words, fc.nat(10_000), (chosen, length) => {
+      const part = chosen.flat().join("");
       const question = part.repeat(length / part.length + 1).slice(0, length);
       expect(processorMs(() => read(question, language), 50)).toBeLessThan(50);
     });

@@ -70,24 +70,3 @@ describe("a failing summary model", () => {
     },
   );
 });
-
-it("A summary that the database refuses fails, and the next try makes it", async () => {
-  const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
-  const { memory, thread } = summarisedThread(db, {
-    model,
-    config: { summaries: { retryDelayMs: 50 } },
-  });
-  await db.pool.query(
-    `alter table "${db.schema}".summary add constraint no check (content <> 'refused')`,
-  );
-  await memory.remember({ ...thread, messages: threeRounds });
-  const [failed] = await memory.summaries.list(thread);
-  expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining("check") });
-  expect(failed?.error).not.toContain("refused");
-  await expect
-    .poll(async () => {
-      await memory.upkeep();
-      return (await memory.recall(thread)).summary?.text;
-    })
-    .toBe("taken");
-});

@@ -104,25 +104,6 @@ describe("a lease", () => {
 });
 
 describe("concurrent workers", () => {
-  it("Workers that sweep concurrently never take the same summary", async () => {
-    const broken = new ScriptedChatModel({
-      replies: Array<Error>(12).fill(new Error("overloaded")),
-    });
-    const config = { summaries: { retryDelayMs: 1 }, upkeep: { retryDelayMs: 0 } };
-    const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
-    const threads = Array.from({ length: 12 }, newAddress);
-    for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });
-    now += 1;
-    const workers = [1, 2, 3].map((number) => worker(`${number}`, createGate({ open: true })));
-    const found = await Promise.all(workers.map((each) => each.memory.upkeep()));
-    await Promise.all(workers.map((each) => each.memory.idle()));
-    // Several may find the same; one of them takes it.
-    expect(found.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(12);
-    for (const thread of threads)
-      expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
-    expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
-  });
-
   it("Workers that end the same turn concurrently start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
     const thread = newAddress();

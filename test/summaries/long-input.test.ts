@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
@@ -75,38 +75,6 @@ describe("a stretch longer than the model's budget", () => {
       expect((await memory.recall(thread)).summary?.text).toBe("the first");
     },
   );
-});
-
-describe("turns with tool calls", () => {
-  const call = (id: string) => ({ id, name: "look", args: { at: id }, type: "tool_call" as const });
-  const toolTurn = (name: string): BaseMessage[] => [
-    new HumanMessage({ id: `${name}-q`, content: `question of ${name}` }),
-    new AIMessage({
-      id: `${name}-c`,
-      content: "",
-      tool_calls: [call(`${name}1`), call(`${name}2`)],
-    }),
-    new ToolMessage({ id: `${name}-1`, tool_call_id: `${name}1`, content: `result ${name}1` }),
-    new ToolMessage({ id: `${name}-2`, tool_call_id: `${name}2`, content: `result ${name}2` }),
-    new AIMessage({ id: `${name}-a`, content: `answer of ${name}` }),
-  ];
-
-  it("Turns with tool calls are never cut by a window, and show the model calls and results", async () => {
-    const { memory, model, thread } = summarisedThread(db);
-    for (const name of ["a", "b", "c", "d", "e"])
-      await memory.remember({ ...thread, messages: toolTurn(name) });
-    expect(await summaryTable(memory, thread)).toEqual([
-      [1, 0, 9, null, "completed"],
-      [2, 5, 14, 1, "completed"],
-      [3, 10, 19, 2, "completed"],
-      [4, 15, 24, 3, "completed"],
-    ]);
-    const prompt = summaryPrompt(model.calls[0]).text;
-    expect(prompt).toContain(
-      'role="assistant">[calls look {"at":"a1"}]\n[calls look {"at":"a2"}]</message>',
-    );
-    expect(prompt).toContain('seq="2" role="tool">result a1</message>');
-  });
 });
 
 describe("a message in the summary prompt", () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
-import { summarisedThread, summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread } from "../support/summary-memory.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress } from "../support/thread-facts.js";
+import { eventsOf } from "../support/thread-facts.js";
 
 // Upkeep looks at every thread: each test leaves nothing behind that is due.
 const db = useTestDatabase();
@@ -93,15 +93,5 @@ describe("a failed summary", () => {
       [1, 0, 5, null, "failed"],
       [2, 0, 7, null, "completed"],
     ]);
-  });
-
-  it("A failed summary is not retried by a memory without a model", async () => {
-    const failing = summaryMemory(db, {
-      model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
-      config: { summaries: { retryDelayMs: 0 } },
-    });
-    const thread = newAddress();
-    await failing.remember({ ...thread, messages: threeRounds });
-    expect(await db.memory().upkeep()).toBe(0);
   });
 });

@@ -60,6 +60,7 @@ export async function fillScope(
       value: word,
       tags: [word],
       actorId: word,
+      metadata: { word },
     },
   });
   await memory.memories.add({

@@ -1,5 +1,5 @@
+import type { MemoryConfig } from "../../src/config.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryConfig } from "../../src/options.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { round } from "./spoken.js";
 import type { TestDatabase } from "./test-database.js";

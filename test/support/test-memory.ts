@@ -1,7 +1,7 @@
+import { type ChangedConstants, constants, type MemoryConfig } from "../../src/config.js";
 import { createMemoryWith } from "../../src/create-memory.js";
+import type { MemoryOptions } from "../../src/create-memory-options.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
-import { type ChangedConstants, constants, type MemoryConfig } from "../../src/options.js";
 
 /** Settings, and values that replace the package's constants, such as leases of a millisecond. */
 export type TestConfig = {

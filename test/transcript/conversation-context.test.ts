@@ -1,7 +1,8 @@
+import { HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { conversationContext } from "../../src/transcript/conversation-context.rule.js";
-import { Conversation, isUser, type Session } from "./conversation-model.js";
+import { Conversation, contextOfIds, isUser, type Session } from "./conversation-model.js";
 
 /** One kind of step, with its relative frequency. */
 const happening = <Name extends string, Fields extends object>(
@@ -101,17 +102,8 @@ it("A bounded session's state has only recent messages and those that the last t
   ));
 
 describe("conversationContext", () => {
-  const idOf = (id: string) => id;
-  const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({
-      gap,
-      endId: summaryEndId,
-      recent: [],
-      state,
-      idOf,
-      lastTurn: [],
-      opensTurn: () => true,
-    });
+  const context = (gap: string[], endId: string | null, state: string[]) =>
+    contextOfIds({ gap, endId, recent: [], state, lastTurn: [] }, () => true);
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["a retried turn without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
@@ -142,36 +134,19 @@ describe("conversationContext", () => {
     ["nothing, and a user's message after the summary", ["q2"], "a1", [], ["q2"]],
   ])(
     "conversationContext shows the last turn to a run that brings %s",
-    (_, gap, summaryEndId, state, expected) => {
-      const opensTurn = (id: string) => id.startsWith("q");
-      expect(
-        conversationContext({
-          gap,
-          endId: summaryEndId,
-          recent: [],
-          state,
-          idOf,
-          lastTurn: ["q1", "a1"],
-          opensTurn,
-        }),
-      ).toEqual(expected);
+    (_, gap, endId, state, expected) => {
+      const sources = { gap, endId, recent: [], state, lastTurn: ["q1", "a1"] };
+      expect(contextOfIds(sources, (id) => id.startsWith("q"))).toEqual(expected);
     },
   );
 
   it("conversationContext shows only the question of a turn of 60 answers", () => {
     const lastTurn = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
-    const sources = {
-      gap: [],
-      endId: "a59",
-      recent: [],
-      idOf,
-      opensTurn: (id: string) => id === "q",
-    };
-    expect(conversationContext({ ...sources, state: ["x"], lastTurn })).toEqual(["q", "x"]);
-    expect(conversationContext({ ...sources, state: [...lastTurn, "x"], lastTurn: [] })).toEqual([
-      "q",
-      "x",
-    ]);
+    const sources = { gap: [], endId: "a59", recent: [] };
+    const isQuestion = (id: string) => id === "q";
+    expect(contextOfIds({ ...sources, state: ["x"], lastTurn }, isQuestion)).toEqual(["q", "x"]);
+    const held = { ...sources, state: [...lastTurn, "x"], lastTurn: [] };
+    expect(contextOfIds(held, isQuestion)).toEqual(["q", "x"]);
   });
 
   it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(
@@ -183,15 +158,12 @@ describe("conversationContext", () => {
   );
 
   it("conversationContext never confuses messages without an id", () => {
-    const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
-    const sources = {
-      gap: [first, second],
-      state: [current],
-      recent: [],
-      lastTurn: [],
-      idOf: () => undefined,
-      opensTurn: () => true,
-    };
+    const [first, second, current] = [
+      new HumanMessage("1"),
+      new HumanMessage("2"),
+      new HumanMessage("q"),
+    ];
+    const sources = { gap: [first, second], state: [current], recent: [], lastTurn: [] };
     expect(conversationContext({ ...sources, endId: null })).toEqual([first, second, current]);
     expect(conversationContext({ ...sources, endId: "0" })).toEqual([first, second, current]);
   });

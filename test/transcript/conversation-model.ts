@@ -1,3 +1,4 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { conversationContext } from "../../src/transcript/conversation-context.rule.js";
 
 /**
@@ -8,6 +9,26 @@ export type Session = "full" | "bounded" | "stateless";
 type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
 
 type Summary = { readonly endSeq: number; status: "processing" | "completed" | "failed" };
+
+/** `conversationContext` of messages by their ids. */
+export function contextOfIds(
+  sources: Readonly<Record<"gap" | "recent" | "lastTurn" | "state", readonly string[]>> & {
+    readonly endId: string | null;
+  },
+  isUsers: (id: string) => boolean,
+): string[] {
+  const messagesOf = (ids: readonly string[]) =>
+    ids.map((id) => ({ id, getType: () => (isUsers(id) ? "human" : "ai") }) as BaseMessage);
+  const { gap, recent, lastTurn, state, endId } = sources;
+  const shown = conversationContext({
+    gap: messagesOf(gap),
+    recent: messagesOf(recent),
+    lastTurn: messagesOf(lastTurn),
+    state: messagesOf(state),
+    endId,
+  });
+  return shown.map(({ id }) => id ?? "");
+}
 
 export const isUser = (id: string) => id.startsWith("user") || id === "current";
 
@@ -122,15 +143,9 @@ export class Conversation {
     const gap = this.#transcript.slice(endSeq + 1);
     const covered = this.#transcript.slice(0, endSeq + 1);
     const asked = gap.some(isUser) ? covered.length : covered.findLastIndex(isUser);
-    return conversationContext({
-      gap,
-      state,
-      endId: this.#endId(),
-      recent: this.#recent(),
-      lastTurn: asked < 0 ? [] : covered.slice(asked),
-      idOf: (id) => id,
-      opensTurn: isUser,
-    });
+    const lastTurn = asked < 0 ? [] : covered.slice(asked);
+    const sources = { gap, state, lastTurn, endId: this.#endId(), recent: this.#recent() };
+    return contextOfIds(sources, isUser);
   }
 
   #recent(): string[] {

@@ -33,16 +33,6 @@ describe("record", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "r2-q", "r2-a"]);
   });
 
-  it("`record` keeps the last version of a message that was recorded before, in its place", async () => {
-    const { memory, thread } = fresh();
-    await memory.record({ ...thread, messages: [user("a", "first")] });
-    await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
-    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual([
-      "second",
-      "b",
-    ]);
-  });
-
   it("`record` keeps the last of several messages with one id in a call, at the first position", async () => {
     const { memory, thread } = fresh();
     const messages = [user("a", "draft"), user("b"), user("a", "final")];

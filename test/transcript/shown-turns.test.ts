@@ -228,25 +228,4 @@ describe("threads.shown", () => {
     await memory.forget({ scope });
     expect(await findEverywhere(db, word)).toEqual({});
   });
-
-  it("threads.shown has no text of a memory that was erased with another thread", async () => {
-    const memory = db.memory();
-    const word = `sentinel${randomUUID()}`;
-    const { scope, threadId } = newAddress();
-    const learned = { scope, threadId: `learned ${threadId}` };
-    await memory.record({ ...learned, messages: [new HumanMessage("I like it.")] });
-    await memory.memories.add({
-      scope,
-      memories: {
-        text: `The user likes ${word}.`,
-        source: { threadId: learned.threadId, seqs: [0] },
-      },
-    });
-    const shown = shownBy(await memory.recall({ scope, threadId }));
-    await memory.remember({ scope, threadId, shown, messages: [new HumanMessage("Hi.")] });
-    await memory.threads.delete({ ...learned, memories: "remove" });
-    const [turn] = await memory.threads.shown({ scope, threadId });
-    expect(turn).toMatchObject({ memories: [{ text: null }] });
-    expect(await findEverywhere(db, word)).toEqual({});
-  });
 });

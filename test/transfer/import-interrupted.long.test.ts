@@ -1,19 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ExportLine } from "../../src/transfer/export-line.js";
-import { useChildScripts } from "../support/child-scripts.js";
-import { asText, linesOf, ofType, withoutHeader } from "../support/export-lines.js";
+import { linesOf, ofType, withoutHeader } from "../support/export-lines.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
-import { onServer, useTestDatabase } from "../support/test-database.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
-const start = useChildScripts();
 const word = () => `word${randomUUID().replaceAll("-", "")}`;
 
 describe("large and interrupted exports and imports", () => {
@@ -78,35 +72,6 @@ describe("large and interrupted exports and imports", () => {
     expect(given).toBeGreaterThan(7_500);
     expect(furthest).toBeLessThanOrEqual(1);
   });
-
-  it.skipIf(!onServer())(
-    "An import that is killed in the middle is finished by the next (server only)",
-    async () => {
-      const scope = { userId: word() };
-      const source = db.memory();
-      for (let thread = 0; thread < 30; thread++) {
-        const messages = Array.from({ length: 40 }, (_, index) =>
-          index % 2
-            ? new AIMessage({ id: `a${index}`, content: "Fine." })
-            : new HumanMessage({ id: `h${index}`, content: "How?" }),
-        );
-        await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
-      }
-      const lines = await linesOf(source, scope);
-      const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
-      const file = join(folder, "export.jsonl");
-      writeFileSync(file, asText(lines).join("\n"));
-      const fresh = await freshSchema();
-      const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
-      await child.line("deep enough");
-      await child.kill();
-      const target = fresh.memory();
-      expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
-      await target.import({ lines: asText(lines) });
-      expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
-      rmSync(folder, { recursive: true });
-    },
-  );
 });
 
 async function* cutOff(lines: ExportLine[], after: number) {

@@ -186,7 +186,13 @@ describe("many messages", () => {
     ]);
     expect(await eventsOf(db, thread, "summaries")).toContain(shortened);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
-    for (const part of ["Look at all of it.", "Done.", " messages left out …]"])
+    for (const part of [
+      "Look at all of it.",
+      '[calls look {"step":0}]',
+      'role="tool">result 0 ',
+      "Done.",
+      " messages left out …]",
+    ])
       expect(seen).toContain(part);
   });
 });

@@ -6,7 +6,6 @@ import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import type { PgBossInstance } from "../../src/work/wake-ups.js";
 import { dueJobsConfig, instantAnswers } from "../support/due-jobs.js";
 import { recordingLogger } from "../support/recording-logger.js";
-import { facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
@@ -108,40 +107,5 @@ describe.each([10, 12] as const)("A started pg-boss %i", (version) => {
     asking.open();
     await expect.poll(() => textsOf(memory, of), wait).toEqual(known);
     await worker.stop();
-  });
-
-  it("Keeps what a stopped worker had not begun, for two others that do each job once", async () => {
-    const { boss } = await startBoss(version);
-    const gate = createGate();
-    const slow = taskModel({
-      fact_extraction: async () => {
-        await gate.wait();
-        return facts();
-      },
-    });
-    const few = { ...config, jobs: { ...onlyQueued, concurrency: 1 } };
-    const web = db.memory({ jobs: boss, config });
-    const conversations = Array.from({ length: 12 }, conversation);
-    for (const each of conversations) await say(web, each);
-    await web.idle();
-    const stopped = await db.memory({ model: slow, jobs: boss, config: few }).work(onlyFacts);
-    await expect.poll(() => gate.waiting, wait).toBe(1);
-    const stopping = stopped.stop();
-    gate.open();
-    await stopping;
-    expect(stopped.status()).toMatchObject({ ready: false, done: 1, failed: 0, running: 0 });
-
-    const polling = { ...config, jobs: { ...onlyQueued, concurrency: 1, pollIntervalMs: 50 } };
-    const open = () => db.memory({ model: model(), jobs: boss, config: polling }).work(onlyFacts);
-    const workers = [await open(), await open()];
-    const isDone = async () => {
-      const texts = await Promise.all(conversations.map((each) => textsOf(web, each)));
-      return texts.filter((each) => each.length > 0).length;
-    };
-    await expect.poll(isDone, wait).toBe(11);
-    for (const each of workers) await each.stop();
-    const texts = await Promise.all(conversations.map((each) => textsOf(web, each)));
-    expect(texts.flat()).toEqual(Array(11).fill(known[0]));
-    expect(workers.map((each) => each.status().failed)).toEqual([0, 0]);
   });
 });

@@ -14,7 +14,23 @@ export type Answer<To extends Path, By extends Method = "get"> = JSONParsed<
 export type Memory = Answer<"/memories/:id">;
 /** The messages of a conversation that something rests on, and the words in them. */
 export type Source = NonNullable<Memory["source"]>;
-export type HistoryEntry = Answer<"/memory/:id/history">["events"][number];
+type Event = Answer<"/memory/:id/history">["events"][number];
+export type HistoryEntry = Omit<Event, "old" | "new"> &
+  Readonly<Record<"old" | "new", EntryState | null>>;
+/** A memory as an entry of its history has it, and what the entry says besides. */
+type EntryState = Partial<Memory> &
+  Readonly<Record<string, unknown>> & {
+    readonly reason?: string;
+    readonly evidence?: { readonly quote?: string };
+    readonly links?: readonly { readonly to: string }[];
+    /** The entry whose content came back. */
+    readonly revertOf?: number;
+  };
+/** A memory with its audit trail, newest first. */
+export interface Trailed {
+  readonly memory: Memory;
+  readonly events: readonly HistoryEntry[];
+}
 export type Consent = Answer<"/consents">["consents"][number];
 export type Consolidation = Answer<"/consolidations">["consolidations"][number];
 export type Job = Answer<"/jobs">["jobs"][number];

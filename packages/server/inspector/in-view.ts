@@ -43,6 +43,11 @@ export function missingFrom<Row extends { readonly id: string }>(
   return [...rows].filter(({ id }) => !ids?.has(id));
 }
 
+/** What a turn's prompt has that the one before had not. */
+export function addedIn(view: InView | undefined): ShownMemory[] {
+  return missingFrom(view?.lines.values() ?? [], view?.before?.lines);
+}
+
 /** A part of a prompt; null tokens where nobody reported them. */
 export interface PromptPart {
   readonly name: string;
@@ -56,61 +61,54 @@ const standing = new Set(["profile", "rest", "notes"]);
 const bytesPerToken = 4;
 /** A line's category, brackets and end. */
 const lineBytes = 20;
-const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+const bytesOf = (text: string | null) => new TextEncoder().encode(text ?? "").length;
 const tokensOf = (bytes: number) => Math.ceil(bytes / bytesPerToken);
+
+function partOfLines(name: string, lines: readonly ShownMemory[], where: string): PromptPart {
+  const bytes = lines.reduce((sum, { text }) => sum + bytesOf(text) + lineBytes, 0);
+  return { name, tokens: tokensOf(bytes), about: `${lines.length} lines, ${where}`, lines };
+}
 
 /**
  * The parts of a turn's prompt, in their order, with estimates of their tokens. @param said
  * messages from the epoch's first one on
  */
 export function promptOf(
-  view: InView,
+  { turn, opening, lines }: InView,
   said: readonly Message[],
   summary: Summary | undefined,
   cost: TurnCost | undefined,
 ): PromptPart[] {
-  const lines = [...view.lines.values()];
-  const block = lines.filter(
-    ({ id, part }) => standing.has(part) && view.opening.memories.some((each) => each.id === id),
+  const { block = [], added = [] } = Object.groupBy(lines.values(), ({ id, part }) =>
+    standing.has(part) && opening.memories.some((each) => each.id === id) ? "block" : "added",
   );
-  const added = lines.filter((line) => !block.includes(line));
-  const ofLines = (shown: readonly ShownMemory[]) =>
-    tokensOf(shown.reduce((sum, { text }) => sum + bytesOf(text ?? "") + lineBytes, 0));
-  const messages = said.filter(({ seq }) => seq <= view.turn.seq);
-  const text = summary?.text ?? "";
-  const known = [
-    {
-      name: "Memory block",
-      tokens: ofLines(block),
-      about: `${block.length} lines, fixed since turn ${view.opening.turn}`,
-      lines: block,
-    },
-    {
+  const known = [partOfLines("Memory block", block, `fixed since turn ${opening.turn}`)];
+  if (turn.summaryId !== null) {
+    const text = summary?.text ?? "";
+    known.push({
       name: "Summary",
       tokens: tokensOf(bytesOf(text)),
-      about: `version ${view.turn.summaryId}`,
+      about: `version ${turn.summaryId}`,
       text,
-    },
-    {
-      name: "Messages",
-      tokens: tokensOf(messages.reduce((sum, { characters }) => sum + characters, 0)),
-      about: `${messages.length} word for word`,
-    },
-    {
-      name: "Additions",
-      tokens: ofLines(added),
-      about: `${added.length} lines, each before its message`,
-      lines: added,
-    },
-  ].filter(({ name }) => name !== "Summary" || view.turn.summaryId !== null);
-  const reported =
-    cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0
-      ? cost.promptTokens / cost.calls
-      : null;
+    });
+  }
+  const messages = said.filter(({ seq }) => seq <= turn.seq);
+  const characters = messages.reduce((sum, each) => sum + each.characters, 0);
+  known.push(
+    { name: "Messages", tokens: tokensOf(characters), about: `${messages.length} word for word` },
+    partOfLines("Additions", added, "each before its message"),
+  );
+  const instructions = {
+    name: "Instructions",
+    tokens: null,
+    about: "yours; the model reported no tokens",
+  };
+  if (cost?.source !== "model" || cost.promptTokens === null || cost.calls === 0)
+    return [instructions, ...known];
   const rest =
-    reported === null
-      ? null
-      : Math.max(0, Math.round(reported - known.reduce((sum, { tokens }) => sum + tokens, 0)));
-  const about = rest === null ? "yours; the model reported no tokens" : "yours, and the tools";
-  return [{ name: "Instructions", tokens: rest, about }, ...known];
+    cost.promptTokens / cost.calls - known.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
+  return [
+    { ...instructions, tokens: Math.max(0, Math.round(rest)), about: "yours, and the tools" },
+    ...known,
+  ];
 }

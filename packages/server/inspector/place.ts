@@ -28,6 +28,12 @@ export const HereContext = createContext<Here>({
 
 export const useHere = (): Here => useContext(HereContext);
 
+/** The conversation that is looked at, for a call of the API about it. */
+export function useThread() {
+  const { owner, params } = useHere();
+  return { owner, ids: { threadId: params.thread ?? "" } };
+}
+
 /** Ids that say whose memory is looked at; they stay from view to view. */
 const ownerIds = ["tenant", "user", "app"] as const;
 

@@ -1,24 +1,22 @@
 import * as messageClasses from "@langchain/core/messages";
+import { attempt } from "../../input/plain-json.js";
 
 /** LangGraph refuses deeper values within a message. */
 const maxValueDepth = 40;
 
 /** Thrown for values that only LangGraph's serializer knows. */
-const isOther = Symbol("other");
+const isOther = new Error("another value");
 
 /**
  * LangGraph's `JsonPlusSerializer` without a promise for each part: a third less processor time for
  * a turn.
  */
 export function loadJson(json: string): { readonly value: unknown } | undefined {
-  const holder = { value: JSON.parse(json) as unknown };
-  try {
+  return attempt(() => {
+    const holder = { value: JSON.parse(json) as unknown };
     loadWithin(holder, false, 0);
     return holder;
-  } catch (error) {
-    if (error === isOther) return undefined;
-    throw error;
-  }
+  });
 }
 
 type JsonFields = Record<string, unknown>;
@@ -46,7 +44,8 @@ function dropUndefined(holder: JsonFields, name: string, value: JsonFields): voi
 function loadMessage({ lc, type, id, kwargs }: JsonFields): unknown {
   if (lc !== 1 || type !== "constructor" || !Array.isArray(id) || id.length !== 3) throw isOther;
   const [library, area, name] = id as unknown[];
-  const form = library === "langchain_core" && area === "messages" && formOf(String(name));
+  const isMessage = library === "langchain_core" && area === "messages";
+  const form = isMessage && messageForms.get(String(name));
   if (!form || typeof kwargs !== "object" || kwargs === null || Array.isArray(kwargs))
     throw isOther;
   const fields = kwargs as JsonFields;
@@ -64,20 +63,14 @@ interface MessageForm {
 }
 
 const base = messageClasses.BaseMessage.prototype;
-/** A cache of message classes alone: other names are as many as a payload has. */
-const messageForms = new Map<string, MessageForm>();
 
-function formOf(name: string): MessageForm | null {
-  const known = messageForms.get(name);
-  if (known) return known;
-  const Message = (messageClasses as JsonFields)[name];
+/** LangChain's classes of messages, by name. */
+const messageForms = new Map<string, MessageForm>();
+for (const [name, exported] of Object.entries(messageClasses)) {
+  const { prototype = null } = exported as { prototype?: object };
   // LangChain's `instanceof` looks for a field of instances.
-  const isMessage =
-    typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
-  if (!isMessage) return null;
-  const form = { Message: Message as MessageForm["Message"], keys: keysOf(Message.prototype) };
-  messageForms.set(name, form);
-  return form;
+  if (prototype !== null && Object.prototype.isPrototypeOf.call(base, prototype))
+    messageForms.set(name, { Message: exported as never, keys: keysOf(prototype) });
 }
 
 function keysOf(prototype: object | null): Set<string> {

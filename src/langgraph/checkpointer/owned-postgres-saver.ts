@@ -14,11 +14,17 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
-import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
-import { findRunScope, identityKeys, namesOwner } from "../run/run-identity.js";
+import {
+  addressKey,
+  nobody,
+  parseScope,
+  parseThreadId,
+  type Scope,
+  type ThreadAddress,
+} from "../../scope/scope.js";
+import { findRunScope, identityKeys, namedOwner } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import {
-  type Asked,
   type CheckpointPlace,
   claimPlace,
   deleteCheckpoints,
@@ -173,11 +179,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
    * @default nobody
    */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
-    const id = parseThreadId(threadId);
-    const place = await findPlace(this.#db, {
-      scope: scope ? parseScope(scope) : null,
-      threadId: id,
-    });
+    const owner = scope ? parseScope(scope) : nobody;
+    const place = await findPlace(this.#db, { scope: owner, threadId: parseThreadId(threadId) });
     if (place) await deleteCheckpoints(this.#db, place);
   }
 
@@ -186,7 +189,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (runOf(config)) return { asked: this.#askedBy(config), isOpen: false };
     const threadId = parseThreadId(config.configurable?.thread_id);
     const isLent = config.configurable?.__pregel_checkpointer === this;
-    const current = isLent && !namesOwner(config) ? this.#reads.current(threadId) : undefined;
+    const current =
+      isLent && namedOwner(config) === null ? this.#reads.current(threadId) : undefined;
     return current ?? this.#reads.begin(this.#askedBy(config));
   }
 
@@ -196,11 +200,11 @@ export class OwnedPostgresSaver extends PostgresSaver {
    */
   async #find<Found>(
     config: RunnableConfig,
-    asked: Asked,
+    asked: ThreadAddress,
     read: (where: Where) => Promise<FoundAt<Found>>,
   ): Promise<readonly [CheckpointPlace, Found] | undefined> {
     const claims = this.#claims(config);
-    const key = askedKey(asked);
+    const key = addressKey(asked);
     if (!claims?.has(key)) {
       const [owned, found] = await read(asked);
       if (owned) claims?.set(key, Promise.resolve(owned));
@@ -257,22 +261,22 @@ export class OwnedPostgresSaver extends PostgresSaver {
     for await (const tuple of super.list(config, options)) {
       const threadId = String(tuple.config.configurable?.thread_id);
       if (!unowned.has(threadId)) {
-        const place = await findPlace(this.#db, { scope: null, threadId }).catch(() => null);
+        const place = await findPlace(this.#db, { scope: nobody, threadId }).catch(() => null);
         unowned.set(threadId, place?.name === threadId);
       }
       if (unowned.get(threadId)) yield tuple;
     }
   }
 
-  #askedBy(config: RunnableConfig): Asked {
-    const scope = findRunScope(config, this.#defaultScope);
+  #askedBy(config: RunnableConfig): ThreadAddress {
+    const scope = findRunScope(config, this.#defaultScope) ?? nobody;
     return { scope, threadId: parseThreadId(config.configurable?.thread_id) };
   }
 
   /** A run claims its thread once. @throws MemoryError `THREAD_FORBIDDEN` */
-  #claim(config: RunnableConfig, asked: Asked): Promise<CheckpointPlace> {
+  #claim(config: RunnableConfig, asked: ThreadAddress): Promise<CheckpointPlace> {
     const claims = this.#claims(config);
-    const key = askedKey(asked);
+    const key = addressKey(asked);
     const known = claims?.get(key);
     if (known) return known;
     const sought = claimPlace(this.#db, asked);
@@ -290,8 +294,6 @@ function readingPool(db: Database): Pool {
   return { query, end: async () => {} } as unknown as Pool;
 }
 
-const askedKey = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
-
 /** Without an id, the latest in its namespace. */
 function addressOf({ configurable = {} }: RunnableConfig) {
   return { ns: configurable.checkpoint_ns ?? "", id: configurable.checkpoint_id || undefined };
@@ -299,7 +301,7 @@ function addressOf({ configurable = {} }: RunnableConfig) {
 
 /** Names the thread and its owner, so that it can be run. */
 function configOf({ threadId, scope }: CheckpointPlace, ns: string, id: string): RunnableConfig {
-  const owner = scope && identityKeys(scope);
+  const owner = scope === nobody ? {} : identityKeys(scope);
   return {
     configurable: { checkpoint_ns: ns, checkpoint_id: id, thread_id: threadId, ...owner },
   };

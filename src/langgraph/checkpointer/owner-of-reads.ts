@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Asked } from "./checkpoint-place.js";
+import type { ThreadAddress } from "../../scope/scope.js";
 
 /** A read that named its owner, for the reads of subgraphs that LangGraph makes within it. */
 export interface NamedRead {
-  readonly asked: Asked;
+  readonly asked: ThreadAddress;
   isOpen: boolean;
 }
 
@@ -17,7 +17,7 @@ export function createOwnerOfReads() {
   const reads = new AsyncLocalStorage<NamedRead>();
   return {
     /** Begins a read. Call it before the first `await`: it enters the caller's async context. */
-    begin(asked: Asked): NamedRead {
+    begin(asked: ThreadAddress): NamedRead {
       const read = { asked, isOpen: false };
       reads.enterWith(read);
       return read;

@@ -2,9 +2,9 @@ import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { asTenant } from "../../postgres/isolation.js";
-import { nobody, threadForbidden } from "../../scope/scope.js";
+import { type ThreadAddress, threadForbidden } from "../../scope/scope.js";
 import { isOwnThread, threadIs } from "../../scope/scope-predicates.js";
-import type { Asked, CheckpointPlace } from "./checkpoint-place.js";
+import type { CheckpointPlace } from "./checkpoint-place.js";
 
 export interface CheckpointSearch {
   readonly ns?: string | undefined;
@@ -41,7 +41,7 @@ export interface StoredCheckpoint extends FoundRow {
   readonly metadata: Record<string, unknown>;
 }
 
-export type Where = CheckpointPlace | Asked;
+export type Where = CheckpointPlace | ThreadAddress;
 
 /** No place without a thread's row and name. */
 export type FoundAt<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
@@ -49,10 +49,10 @@ export type FoundAt<Found> = readonly [place: CheckpointPlace | undefined, found
 function selectPlace({ schema }: Connection, where: Where): Sql {
   if ("name" in where)
     return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
-  const scope = where.scope ?? nobody;
+  const { scope, threadId } = where;
   return sql`
     select t.id as ref, ${isOwnThread(scope)} as owned, t.checkpoint_name as name
-    from ${schema}.thread t where ${threadIs(scope.tenantId ?? "", where.threadId)}`;
+    from ${schema}.thread t where ${threadIs(scope.tenantId ?? "", threadId)}`;
 }
 
 function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | undefined {
@@ -164,6 +164,5 @@ export async function readDeltaHistory(
 }
 
 function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
-  const tenant = (where.scope ?? nobody).tenantId;
-  return asTenant(tenant, () => db.query<Row>(statement, { prepare: true }));
+  return asTenant(where.scope.tenantId, () => db.query<Row>(statement, { prepare: true }));
 }

@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { MemoryError } from "../../errors.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
-import { nobody, threadForbidden } from "../../scope/scope.js";
+import { threadForbidden } from "../../scope/scope.js";
 import { storableEscapes } from "../../text/storable-text.js";
 import type { CheckpointPlace } from "./checkpoint-place.js";
 
@@ -87,7 +87,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
   };
   return (part) =>
     new Promise((resolve, reject) => {
-      const tenant = (part.place.scope ?? nobody).tenantId ?? "";
+      const tenant = part.place.scope.tenantId ?? "";
       enqueue(tenant, [{ ...part, since: performance.now(), resolve, reject }]);
     });
 }
@@ -129,13 +129,9 @@ async function writeAll(
       return [];
     }
   }
-  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
-  const groups =
-    refs.length === 1
-      ? parts.map((part) => [part])
-      : refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
+  // One of them is refused: each is written alone.
   const locked: Waiting[] = [];
-  for (const group of groups) locked.push(...(await writeAll(db, tenant, group)));
+  for (const part of parts) locked.push(...(await writeAll(db, tenant, [part])));
   return locked;
 }
 
@@ -224,19 +220,25 @@ function packedParts(parts: readonly CheckpointPart[]) {
     end += value.length;
     return { thread, ...fields, at: end - value.length + 1, length: value.length };
   };
-  const of = <Row>(
-    rowsOf: (part: CheckpointPart, thread: number | null) => readonly Row[],
-  ): Row[] => parts.flatMap((part) => rowsOf(part, part.place.threadRef));
+  const checkpoints = parts.flatMap(({ place: { threadRef: thread }, checkpoints: own = [] }) =>
+    own.map((row) => ({ thread, ...row })),
+  );
+  const writes = parts.flatMap(({ place, writes: own = [] }) =>
+    own.map((write) => placed(place.threadRef, write)),
+  );
   const rows = {
-    blobs: of(({ blobs = [] }, thread) => blobs.map((blob) => placed(thread, blob))),
-    checkpoints: lastOfEach(
-      of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
-      ({ thread, ns, id }) => [thread, ns, id],
+    blobs: parts.flatMap(({ place, blobs = [] }) =>
+      blobs.map((blob) => placed(place.threadRef, blob)),
     ),
-    writes: lastOfEach(
-      of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
-      ({ thread, ns, id, task, idx, replaces }, at) => [thread, ns, id, task, idx, replaces || at],
-    ),
+    checkpoints: lastOfEach(checkpoints, ({ thread, ns, id }) => [thread, ns, id]),
+    writes: lastOfEach(writes, ({ thread, ns, id, task, idx, replaces }, at) => [
+      thread,
+      ns,
+      id,
+      task,
+      idx,
+      replaces || at,
+    ]),
   };
   return { data: Buffer.concat(values), rows };
 }

@@ -1,6 +1,12 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { type EventNode, type EventStep, eventNode } from "../../observability/events/event-log.js";
+import {
+  type Action,
+  actions,
+  type EventNode,
+  type EventStep,
+  eventNode,
+} from "../../observability/events/event-log.js";
 import type { Recalled } from "../../prompt/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
@@ -56,21 +62,13 @@ export interface MemoryStreamEvent {
   readonly [field: string]: unknown;
 }
 
-const steps = {
-  recall: { step: "recall", op: "search" },
-  remember: { step: "remember", op: "create" },
-  query: { step: "tool", op: "search" },
-  consent: { step: "consent", op: "approve" },
-  database: { step: "database", op: "resume" },
-} as const satisfies Record<string, { step: EventStep; op: string }>;
-
 export function streamEvent(
   config: LangGraphRunnableConfig | undefined,
-  name: keyof typeof steps,
+  name: Action,
   status: MemoryStreamEvent["status"],
   fields: Readonly<Record<string, unknown>> = {},
 ): void {
-  const { step, op } = steps[name];
+  const { step, op } = actions[name];
   const where = { type: `memory.${name}`, node: eventNode(step), step, op } as const;
   config?.writer?.({ ...where, status, ...fields } satisfies MemoryStreamEvent);
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { internalApi } from "../../internal-api.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
 import type { Memory } from "../../memory.js";
-import type { MemoryEvent } from "../../observability/events/event-log.js";
+import { actions, type MemoryEvent } from "../../observability/events/event-log.js";
 import { scopeField } from "../../scope/scope.js";
 import { answerForms } from "../../search/answer-query.js";
 import { memoryFilterSchema, minTrustField } from "../../search/memory-filter.rule.js";
@@ -77,7 +77,7 @@ export function memoryQueryTool(
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   const report = (config: LangGraphRunnableConfig, seen: Seen) => {
     const asker = runAsker(config, memory, options);
-    return internalApi(memory).emit({ ...asker, step: "tool", op: "search", ...seen });
+    return internalApi(memory).emit({ ...asker, ...actions.query, ...seen });
   };
   return memoryTool({
     name: options.name ?? "memory_query",

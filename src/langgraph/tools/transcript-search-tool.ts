@@ -2,6 +2,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
+import { actions } from "../../observability/events/event-log.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import type { TranscriptHit } from "../../search/search-transcript.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
@@ -10,9 +11,9 @@ import { momentIn } from "../../text/time-zone.js";
 import { checkOptions } from "../run/node-options.js";
 import { runAsker, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, nothingFits, toolOptions } from "./memory-tool.js";
+import { memoryTool, type NameOption, nameOption, nothingFits } from "./memory-tool.js";
 
-const optionsSchema = toolOptions.omit({ agent: true }).extend({ scope: scopeField });
+const optionsSchema = nameOption.extend({ scope: scopeField });
 
 // A default would make JSON schema list the field as required.
 const argumentsSchema = z.object({
@@ -36,7 +37,7 @@ const argumentsSchema = z.object({
  */
 export function transcriptSearchTool(
   memory: Memory,
-  options: { readonly scope?: Scope; readonly name?: string } = {},
+  options: NameOption & { readonly scope?: Scope } = {},
 ): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "transcriptSearchTool");
   return memoryTool({
@@ -59,7 +60,7 @@ export function transcriptSearchTool(
         ...(this_conversation && { threadId }),
       });
       const hits = found.filter(isSaid).slice(0, most);
-      await internalApi(memory).emit({ ...asker, step: "tool", op: "search", status: "ok" });
+      await internalApi(memory).emit({ ...asker, ...actions.query, status: "ok" });
       streamEvent(config, "query", "ok", { hits: hits.length });
       if (hits.length === 0) return nothingFits("Nothing that was said fits.", config);
       return JSON.stringify(withinBudget(hits, threadId, budget_tokens ?? 1_024));
@@ -91,9 +92,7 @@ function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTo
     const fits = (characters: number) =>
       estimateTokens(JSON.stringify([...kept, bulletOf(characters)])) <= budgetTokens;
     const fewest = kept.length === 0 ? 1 : minCharacters;
-    const characters = fits(maxHitCharacters)
-      ? maxHitCharacters
-      : largestThatFits(fewest, maxHitCharacters, fits);
+    const characters = largestThatFits(fewest, maxHitCharacters, fits);
     if (characters !== null) kept.push(bulletOf(characters));
   }
   return kept;

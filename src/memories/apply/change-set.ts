@@ -40,7 +40,7 @@ export interface ChangeSet extends ConsentPlan {
   readonly purged: readonly string[];
   /** Ids of memories that forgetting deletes: what rests on them may no longer hold. */
   readonly ended: readonly string[];
-  /** Ids of memories that are not in doubt any more; `changes` says why. */
+  /** Ids of memories that are not in doubt any more: `changes` says why, or they were said again. */
   readonly settledDoubts: readonly string[];
 }
 

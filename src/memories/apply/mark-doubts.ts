@@ -7,8 +7,8 @@ import { type Changer, type ChangeSet, evidenceLink } from "./change-set.js";
 
 /**
  * Marks what rests on memories that this set ends: insights by their evidence, also by what was
- * merged into it, and episodes by the messages that a fact was learned from. One hop. New content,
- * or another sighting, ends a doubt. Returns the records of both.
+ * merged into it, and episodes by the messages that a fact was learned from. One hop. Ends the doubts
+ * that it settles. Returns the records of both.
  */
 export async function markDoubts(
   tx: Connection,
@@ -16,7 +16,7 @@ export async function markDoubts(
   set: Partial<ChangeSet>,
 ): Promise<Pick<ChangeSet, "changes" | "events">> {
   const ended = endedIn(set);
-  const settled = settledIn(set);
+  const { settledDoubts: settled = [] } = set;
   if (ended.length + settled.length === 0) return { changes: [], events: [] };
   const { schema } = tx;
   const rows = await tx.query<{ memory: MemoryJson; doubtedAt: Date | null; more: number }>(
@@ -98,17 +98,4 @@ const uncounted = (step: Changer["step"], more: number): ChangeSet["events"] =>
 function endedIn({ deactivated = [], ended = [] }: Partial<ChangeSet>): string[] {
   const gone = deactivated.filter(({ state, mayHold }) => state !== "merged" && !mayHold);
   return gone.map(({ id }) => id).concat(ended);
-}
-
-/** A memory that others are merged into was not said again. */
-function settledIn(set: Partial<ChangeSet>): string[] {
-  const { deactivated = [], rewrites = [], sightings = [], settledDoubts = [] } = set;
-  const merged = new Set(deactivated.map(({ supersededBy }) => supersededBy));
-  const seen = sightings.filter(({ id }) => !merged.has(id));
-  return rewrites
-    .map(({ id }) => id)
-    .concat(
-      seen.map(({ id }) => id),
-      settledDoubts,
-    );
 }

@@ -5,17 +5,6 @@ import { MemoryError } from "../../errors.js";
 import { storableDate } from "../../input/parse-input.js";
 import type { Connection } from "../../postgres/connection.js";
 
-/** A past time: a `Date`, ISO 8601 with an offset, or a day, whose first moment in UTC is meant. */
-type PastTime = Date | string;
-
-/**
- * Asks memory about its past. A time: what was known then, and was true then. `knownAt` alone: what
- * was known then. `validAt` alone: what was true then, by what is known today.
- */
-export type AsOf =
-  | PastTime
-  | { readonly validAt?: PastTime | undefined; readonly knownAt?: PastTime | undefined };
-
 const form =
   'must be a Date, a time in ISO 8601 with its offset ("2026-03-01T12:00:00Z"), or a day ("2026-03-01")';
 
@@ -37,6 +26,13 @@ export const asOfField = z.union(
   ],
   `${form}, or { validAt, knownAt } with one or both of such times`,
 );
+
+/**
+ * Asks memory about its past. A time: what was known then, and was true then. `knownAt` alone: what
+ * was known then. `validAt` alone: what was true then, by what is known today. A time is a `Date`,
+ * ISO 8601 with an offset, or a day, whose first moment in UTC is meant.
+ */
+export type AsOf = z.input<typeof asOfField>;
 
 /** Unset `validAt`: true at any time. Unset `knownAt`: known today. */
 export type AsOfTimes = z.output<typeof asOfField>;

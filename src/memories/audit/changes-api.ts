@@ -65,13 +65,15 @@ export interface Changes {
   readonly nextCursor: number | null;
 }
 
-interface ListChanges {
-  readonly scope: Scope;
+const pageSchema = z.strictObject({
+  scope: requiredScope,
   /** `nextCursor`, or else `revision`, of the last call. 0: from the first change. */
-  readonly since: number;
+  since: z.int().min(0),
   /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-}
+  limit: pageRowsField,
+});
+
+interface ListChanges extends z.input<typeof pageSchema> {}
 
 export interface ChangesApi {
   /**
@@ -88,12 +90,6 @@ export interface ChangesApi {
    */
   list(input: ListChanges): Promise<Changes>;
 }
-
-const pageSchema = z.strictObject({
-  scope: requiredScope,
-  since: z.int().min(0),
-  limit: pageRowsField,
-});
 
 export function createChangesApi(db: Connection): ChangesApi {
   return {

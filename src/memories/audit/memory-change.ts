@@ -68,18 +68,20 @@ export function settledDoubt(
   return changeOf(memory, "SETTLE", { old: { doubtedAt: memory.doubtedAt }, new: because, as });
 }
 
-export const changeEvents = [
-  "created",
-  "updated",
-  "merged",
-  "deleted",
-  "soft_deleted",
-  "restored",
-  "doubted",
-  "confirmed",
-] as const;
+const eventSigns = {
+  created: "+created",
+  updated: "↑updated",
+  merged: "↔merged",
+  deleted: "−deleted",
+  soft_deleted: "⌛soft_deleted",
+  restored: "↺restored",
+  doubted: "?doubted",
+  confirmed: "✓confirmed",
+} as const;
 
-export type ChangeEvent = (typeof changeEvents)[number];
+export type ChangeEvent = keyof typeof eventSigns;
+
+export const changeEvents = Object.keys(eventSigns) as ChangeEvent[];
 
 /** Whether a change is about what a memory rests on, and not about its words. */
 export const isDoubt = (event: ChangeEvent) => event === "doubted" || event === "confirmed";
@@ -149,17 +151,6 @@ export function toldLine(
   if (instead === null || (event !== "updated" && event !== "restored")) return words;
   return `${words} (instead of: ${clipped(onOneLine(instead), maxTopicCharacters)})`;
 }
-
-const eventSigns: Readonly<Record<ChangeEvent, string>> = {
-  created: "+created",
-  updated: "↑updated",
-  merged: "↔merged",
-  deleted: "−deleted",
-  soft_deleted: "⌛soft_deleted",
-  restored: "↺restored",
-  doubted: "?doubted",
-  confirmed: "✓confirmed",
-};
 
 /** Changes since a thread last saw them. */
 export interface Delta {

@@ -4,8 +4,58 @@ import type { Connection } from "../../postgres/connection.js";
 import { idHmacOf } from "../../scope/id-hmac.rule.js";
 import type { Scope } from "../../scope/scope.js";
 import { belongsTo, scopeColumns, seenOwners } from "../../scope/scope-predicates.js";
+import type { MemoryLifecycle } from "../item/memory.js";
 import { snapshotColumns } from "../item/memory-fields.js";
-import { type AsOfTimes, endOf } from "./as-of.js";
+import { listingConditions, type MemoryListing } from "../item/memory-row.js";
+import {
+  type AsOfTimes,
+  clockAt,
+  endOf,
+  type KnownThen,
+  knownThen,
+  type MissingRow,
+  wasTrue,
+} from "./as-of.js";
+
+export interface PastListing extends MemoryListing {
+  readonly scope: Scope;
+  readonly asOf: AsOfTimes;
+}
+
+export interface PastReader {
+  readonly now: Date;
+  /** See `receipts.idKey`: an erasure of the whole user is found by it. */
+  readonly idKey: string | undefined;
+}
+
+/** Values that another took the place of since were active then, or may be true of then. */
+const believedStates: readonly MemoryLifecycle[] = ["active", "superseded"];
+
+/**
+ * Reads the past in one statement. @param select columns, by the clock `at`, from `remembered`,
+ * what was known then, and `listed`, those of the listing: by default what was active, or with
+ * `validAt` what was true then.
+ */
+export async function readPast<Row>(
+  db: Connection,
+  listing: PastListing,
+  { now, idKey }: PastReader,
+  select: (at: Connection) => Sql,
+): Promise<{ readonly row: Row; readonly past: KnownThen }> {
+  const { scope, asOf } = listing;
+  const { validAt } = asOf;
+  const at = clockAt(db, asOf);
+  const states = listing.states ?? (validAt && believedStates);
+  const [row] = await db.query<Row & MissingRow>(sql`
+    with remembered as materialized (${remembered(db, scope, asOf)}
+    ),
+    listed as (
+      select m.* from remembered m
+      where ${listingConditions(at, { ...listing, states }, raw("remembered"))} and ${validAt ? wasTrue(validAt) : sql`true`}
+    )
+    select ${select(at)}, ${missingColumns(db, scope, asOf, idKey)}`);
+  return { row: row as Row, past: knownThen(asOf, row as MissingRow, now) };
+}
 
 /** Columns that a snapshot has in another form. */
 const otherForms = {
@@ -28,7 +78,7 @@ const isDeletion = sql`h.event = 'DELETE' and h.new ->> 'state' in ('purged', 'r
  * last entry by then left it. One that was imported without its audit trail is as its row says,
  * from the row's last change on.
  */
-export function remembered(db: Connection, scope: Scope, asOf: AsOfTimes): Sql {
+function remembered(db: Connection, scope: Scope, asOf: AsOfTimes): Sql {
   const { schema } = db;
   return sql`
       select coalesce(s.ref, -h.id) as ref, h.memory_id as id, h.owner_ref, o.tenant_id, o.user_id, h.app_id,
@@ -56,9 +106,8 @@ const isUnrecorded = ({ schema }: Connection): Sql => sql`not exists (
 /**
  * Columns of a `MissingRow`: how many memories of that time were forgotten since, and from when on
  * the audit trail is whole, if it was not yet.
- * @param idKey see `receipts.idKey`: by it an erasure of the whole user is found
  */
-export function missingColumns(
+function missingColumns(
   db: Connection,
   scope: Scope,
   asOf: AsOfTimes,

@@ -1,28 +1,27 @@
-import { z } from "zod";
+import sql from "sql-template-tag";
 import { MemoryError } from "../../errors.js";
+import { only, recordset } from "../../postgres/columns.js";
+import type { Connection } from "../../postgres/connection.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
-import { lockOwner } from "../../scope/scope-predicates.js";
+import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { redactFields } from "../../screening/redactor.js";
 import { findQuote } from "../../text/find-quote.js";
 import { sharedWords } from "../../text/shared-words.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { hideMemories, joinChanges } from "../apply/change-set.js";
-import { type HistoryEntry, listHistory } from "../audit/changes-api.js";
 import { changeOf, settledDoubt } from "../audit/memory-change.js";
 import {
   leastTrusted,
   type MemoryItem,
   type MemoryVersion,
-  memoryOrigins,
-  memoryTrusts,
   type Provenance,
   provenanceOf,
 } from "../item/memory.js";
 import {
   changeFields,
-  momentField,
   setsWords,
-  versionColumns,
+  snapshotColumns,
+  versionNames,
   versionOf,
   wordNames,
 } from "../item/memory-fields.js";
@@ -165,48 +164,27 @@ function patchOf(input: Patch): Partial<MemoryVersion> {
   return Object.fromEntries(given);
 }
 
-const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
-  return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
-});
-const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<
-  Partial<MemoryVersion>
->;
+const versionOfSnapshot = only(snapshotColumns, ...versionNames, "origin", "trust");
 
-/** Events with content; the others hide, link or count a memory. */
-const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
-
-/** @param entries the whole audit trail, in any order. @returns null without an entry `id` */
-function versionAt(
-  entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
-  id: number,
-): Partial<MemoryVersion> | null {
-  if (!entries.some((entry) => entry.id === id)) return null;
-  const before = entries
-    .filter((entry) => entry.id <= id)
-    .toSorted((first, second) => first.id - second.id);
-  // `old` matters before the first entry with content.
-  const versions = before
-    .filter(({ event }) => contentEvents.has(event))
-    .flatMap((each) => [each.old, each.new]);
-  return Object.assign({}, ...versions.map(versionContent));
-}
-
-/** Empty for content that was refused, proposed or superseded. */
-export function versionContent(side: unknown): Partial<MemoryVersion> {
-  if (typeof side !== "object" || side === null) return {};
-  if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
-  const parsed = contentSchema.safeParse(side);
-  return Object.fromEntries(
-    Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined),
-  );
-}
-
-const provenanceSchema = z.object({ origin: z.enum(memoryOrigins), trust: z.enum(memoryTrusts) });
-
-/** Whose the words were after the entry `id`; undefined if no entry up to it says so. */
-function provenanceAt(newestFirst: readonly HistoryEntry[], id: number): Provenance | undefined {
-  const entries = newestFirst.filter((entry) => entry.id <= id);
-  return entries.map((entry) => provenanceSchema.safeParse(entry.new).data).find(Boolean);
+/**
+ * Its content and provenance after the entry `to` of its audit trail.
+ * @throws MemoryError `NOT_FOUND` for an unknown entry
+ */
+async function requireVersion(
+  db: Connection,
+  { scope, id, to }: Pick<ChangeInput, "scope" | "id"> & { readonly to: number },
+): Promise<MemoryVersion & Provenance> {
+  const [version] = await db.query<MemoryVersion & Provenance>(sql`
+    select v.*
+    from ${db.schema}.history h cross join lateral (
+      select e.snapshot from ${db.schema}.history e
+      where e.memory_id = h.memory_id and e.id <= h.id and e.snapshot is not null
+      order by e.id desc limit 1
+    ) e
+    cross join lateral jsonb_to_record(e.snapshot) as v (${recordset(versionOfSnapshot)})
+    where h.id = ${to} and h.memory_id = ${uuidOf(id)}::uuid and ${belongsTo(db, parseScope(scope), "h")}`);
+  if (version) return version;
+  throw new MemoryError("NOT_FOUND", `The history of memory ${id} has no entry ${to}.`);
 }
 
 /** All but quarantine, which needs an approval. */
@@ -226,16 +204,9 @@ export async function revertMemory(
   input: ChangeInput & { to: number },
 ): Promise<MemoryItem> {
   await requireMemory(deps.db, input, revertible);
-  const entries = await listHistory(deps.db, parseScope(input.scope), input.id);
-  const version = versionAt(entries, input.to);
-  if (!version)
-    throw new MemoryError(
-      "NOT_FOUND",
-      `The history of memory ${input.id} has no entry ${input.to}.`,
-    );
-  const then = provenanceAt(entries, input.to);
+  const version = await requireVersion(deps.db, input);
   const reverted = (before: MemoryItem): MemoryItem => {
-    return { ...before, ...version, ...(then && leastTrusted(before, then)) };
+    return { ...before, ...version, ...leastTrusted(before, version) };
   };
   return editContent(deps, { ...input, states: revertible, next: reverted }, (before, next) => {
     const { origin, trust } = next;

@@ -5,6 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { isId, type LockedOwner } from "../../scope/scope-predicates.js";
 import type { ChangeSet } from "../apply/change-set.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
+import { endedDoubt } from "../item/doubt.rule.js";
 import { isApproved, type MemoryItem } from "../item/memory.js";
 import {
   type MemoryWords,
@@ -13,7 +14,6 @@ import {
   setFields,
   versionOf,
 } from "../item/memory-fields.js";
-import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
 import { findExisting } from "../write/find-existing.js";
 import { linkChanges, nearestLinks } from "../write/plan-statement.js";
 import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
@@ -25,10 +25,10 @@ export interface Editing {
   readonly tx: Connection;
   readonly owner: LockedOwner;
   readonly before: MemoryItem;
-  /** Texts that passed the screen. */
-  readonly passed: ReadonlySet<string>;
-  /** The new text; null keeps the vector. */
-  readonly embedded: Embedded | null;
+  /** Texts that passed the screen. @default all: they were screened when they were written */
+  readonly passed?: ReadonlySet<string>;
+  /** The new text. @default keeps the vector */
+  readonly embedded?: Embedded | null;
 }
 
 /** A memory as a change leaves it, and what makes it so. */
@@ -40,20 +40,18 @@ export interface PlannedEdit {
 /**
  * Gives the memory `before` the content and trust of `next` and makes it active. New text gets new
  * links.
- * @param how.isVouched skips screening. @default a person approved `next`
- * @param how.gone a memory that goes at the same time, which gets no link
+ * @param gone a memory that goes at the same time, which gets no link
  * @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
  */
 export async function planRewrite(
   { config }: WriteRuntime,
   { tx, owner, before, passed, embedded }: Editing,
   next: MemoryItem,
-  how: { readonly isVouched?: boolean; readonly gone?: string } = {},
+  gone?: string,
 ): Promise<PlannedEdit> {
   const { id, origin, trust } = next;
-  const { isVouched = isApproved(next), gone } = how;
   const memory = prepareRewrite(config.policy, next);
-  if (!isVouched) requireScreened(memory, before, passed);
+  if (passed && !isApproved(next)) requireScreened(memory, before, passed);
 
   // New text has other neighbours.
   const vector = embedded?.vectors[0] ?? null;
@@ -75,7 +73,11 @@ export async function planRewrite(
   const rewrite = { ...content, id, vector, links, heldSince, revived, state: "active" as const };
   return {
     after: { ...next, ...versionOf(memory), state: "active" },
-    set: { rewrites: [rewrite], changes: linkChanges(next, links ?? []) },
+    set: {
+      rewrites: [rewrite],
+      settledDoubts: endedDoubt(before),
+      changes: linkChanges(next, links ?? []),
+    },
   };
 }
 
@@ -112,14 +114,12 @@ async function slotFreeSince(
   { id, scope, category, key, validFrom }: MemoryItem,
 ): Promise<string | undefined> {
   if (key === null) return undefined;
-  const ended = await tx.query<ValidityInterval>(sql`
-    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
+  const [ended] = await tx.query<{ last: string | null }>(sql`
+    select to_json(max(valid_to)) #>> '{}' as last
     from ${tx.schema}.memory
     where owner_ref = ${owner.ref} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
-      and state = 'superseded' and id <> ${id}`);
-  const from = validFrom.toISOString();
-  const since = freeSince(from, ended);
-  return since === from ? undefined : since;
+      and state = 'superseded' and id <> ${id} and valid_to > greatest(valid_from, ${validFrom.toISOString()})`);
+  return ended?.last ?? undefined;
 }
 
 function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {

@@ -39,8 +39,14 @@ interface SetField<Value> extends Field {
 /** Fields that are mapped to columns of another form. */
 type Mapped = "scope" | "source" | "turns" | "correction" | "earlier" | "inPlace";
 const madeNames = [
-  ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
-  ...(["turnStart", "turnEnd"] as const),
+  "tenantId",
+  "userId",
+  "appId",
+  "threadId",
+  "sourceSeqs",
+  "evidence",
+  "turnStart",
+  "turnEnd",
 ] as const;
 /** Internal fields. */
 const internalNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
@@ -216,8 +222,11 @@ export const plainColumns = without(itemColumns, ...madeNames);
 /** What the audit trail keeps of a memory after each change; its id and scope are the entry's. */
 export const snapshotColumns = without(
   memoryColumns,
-  ...(["id", "tenantId", "userId", "appId", "contentHash"] as const),
-  ...(["assertedTurn", "assertedAt", "accessCount"] as const),
+  "id",
+  "tenantId",
+  "userId",
+  "appId",
+  ...internalNames,
 );
 
 type SetShape = {

@@ -61,14 +61,14 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   });
 }
 
-/** The columns of a sort, before `ref`; each sort is the order of an index. */
+/** The columns of a sort; each sort is the order of an index. */
 const sortColumns: Readonly<Record<MemorySort, readonly string[]>> = {
-  newest: [],
-  oldest: [],
-  updated: ["updated_at"],
+  newest: ["ref"],
+  oldest: ["ref"],
+  updated: ["updated_at", "ref"],
   // An index has the day alone: with the time, each use of a memory would write to it.
-  used: ["accessed_on", "last_accessed_at"],
-  importance: ["importance"],
+  used: ["accessed_on", "last_accessed_at", "ref"],
+  importance: ["importance", "ref"],
 };
 
 export const listingSchema = z.strictObject({
@@ -146,28 +146,14 @@ export function findOwned(
 
 /** @throws MemoryError `INVALID_INPUT` when `after` does not exist */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
-  const { schema } = db;
-  const { scope, tenantId, limit = 100, sort = "newest" } = listing;
-  const order = listingOrder(sort);
-  // By owner, so that the index limits the rows that are read.
-  const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
-  const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
+  const { scope, tenantId, limit = 100, after } = listing;
   const memories = await readMemories(
     db,
-    sql`
-    select ${memoryJson(db)} as memory
-    from ${owners} (
-      select * from ${schema}.memory m where ${isOwned} and ${listingConditions(db, listing)}
-      order by ${order} limit ${limit}
-    ) m
-    order by ${order} limit ${limit}`,
+    sql`select ${memoryJson(db)} as memory from ${listedRows(db, listing, limit)}`,
   );
   if (memories.length === 0) {
-    await requireEnd(
-      db,
-      bookmark(memoryTable(db), listing.after),
-      scope ? belongsTo(db, scope, "m") : isOwned,
-    );
+    const isSeen = scope ? belongsTo(db, scope, "m") : ofTenant(sql`m.tenant_id`, tenantId);
+    await requireEnd(db, bookmark(memoryTable(db), after), isSeen);
   }
   return memories;
 }
@@ -177,41 +163,28 @@ const maxCounted = 10_000;
 
 /** How many `listMemories` would list on all pages; `maxCounted + 1` for more than `maxCounted`. */
 export async function countMemories(db: Connection, listing: MemoryCounting): Promise<number> {
-  const { scope, tenantId } = listing;
-  const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
-  const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
   const [row] = await db.query<{ count: number }>(sql`
-    select count(*)::int as count
-    from (
-      select 1 from ${owners} (
-        -- In the order of an index, which is read until there are enough.
-        select 1 from ${db.schema}.memory m where ${isOwned} and ${listingConditions(db, listing)}
-        order by m.ref desc limit ${maxCounted + 1}
-      ) m
-      limit ${maxCounted + 1}
-    ) m`);
+    select count(*)::int as count from (select m.ref from ${listedRows(db, listing, maxCounted + 1)}) m`);
   return row?.count ?? 0;
 }
 
-const columnsOf = (sort: MemorySort, row: string): readonly string[] =>
-  [...sortColumns[sort], "ref"].map((column) => `${row}.${column}`);
-
-export function listingOrder(sort: MemorySort): Sql {
-  const direction = sort === "oldest" ? "asc" : "desc";
-  return raw(
-    columnsOf(sort, "m")
-      .map((column) => `${column} ${direction}`)
-      .join(", "),
-  );
+/** The rows `m` of a page. By owner, so that the index limits the rows that are read. */
+function listedRows(db: Connection, listing: MemoryListing, limit: number): Sql {
+  const { scope, tenantId, sort = "newest" } = listing;
+  const order = listingOrder(sort);
+  const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : empty;
+  const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
+  return sql`${owners} (
+      select * from ${memoryTable(db)} m where ${isOwned} and ${listingConditions(db, listing)}
+      order by ${order} limit ${limit}
+    ) m
+    order by ${order} limit ${limit}`;
 }
 
-function isAfterIn(table: Sql, sort: MemorySort, after: string | undefined): Sql {
-  if (sort === "newest" || after === undefined) return isAfter(bookmark(table, after));
-  const isBeyond = sort === "oldest" ? sql`>` : sql`<`;
-  return sql`(${raw(columnsOf(sort, "m").join(", "))}) ${isBeyond} (
-    select ${raw(columnsOf(sort, "b").join(", "))} from ${table} b where b.id = ${uuidOf(after)}::uuid
-  )`;
-}
+const directionOf = (sort: MemorySort) => (sort === "oldest" ? "asc" : "desc");
+
+export const listingOrder = (sort: MemorySort): Sql =>
+  raw(sortColumns[sort].map((column) => `m.${column} ${directionOf(sort)}`).join(", "));
 
 const bookmark = (table: Sql, after: string | undefined): PageBookmark => ({
   table,
@@ -244,19 +217,15 @@ export function listingConditions(
   const inStates = memoryStates
     .filter((state) => states.includes(state))
     .map((state) => stateIs(db, state));
-  return join(
-    [
-      sql`(${join([sql`false`, ...inStates], " or ")})`,
-      ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
-      ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
-      ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
-      ...(keys === undefined ? [] : [sql`m.key = any (${keys}::text[])`]),
-      ...(contains === undefined ? [] : [containsText(contains)]),
-      ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      isAfterIn(table, sort, after),
-    ],
-    " and ",
-  );
+  const conditions = [sql`(${join([sql`false`, ...inStates], " or ")})`];
+  if (appId !== "") conditions.push(sql`m.app_id in ('', ${appId})`);
+  if (kinds) conditions.push(sql`m.kind = any (${kinds}::text[])`);
+  if (categories) conditions.push(sql`m.category = any (${categories}::text[])`);
+  if (keys) conditions.push(sql`m.key = any (${keys}::text[])`);
+  if (contains) conditions.push(containsText(contains));
+  if (metadata) conditions.push(sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`);
+  conditions.push(isAfter(bookmark(table, after), sortColumns[sort], directionOf(sort)));
+  return join(conditions, " and ");
 }
 
 function containsText(words: string): Sql {

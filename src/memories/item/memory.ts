@@ -5,21 +5,23 @@ import { doubtNote } from "./doubt.rule.js";
 import { boundedMetadata, type MemoryMetadata } from "./memory-metadata.rule.js";
 
 /**
- * The source of a memory's text. "operator": a person in charge; "worker": background work on mixed
- * material.
+ * The source of a memory's text, and the trust in it. "operator": a person in charge; "worker":
+ * background work on mixed material.
  */
-export const memoryOrigins = [
-  "user",
-  "assistant",
-  "tool",
-  "document",
-  "worker",
-  "operator",
-  "import",
-  "unknown",
-] as const;
+const trustByOrigin = {
+  user: "user",
+  assistant: "agent",
+  tool: "untrusted",
+  document: "untrusted",
+  worker: "agent",
+  operator: "operator",
+  import: "untrusted",
+  unknown: "operator",
+} as const satisfies Readonly<Record<string, MemoryTrust>>;
 
-export type MemoryOrigin = (typeof memoryOrigins)[number];
+export type MemoryOrigin = keyof typeof trustByOrigin;
+
+export const memoryOrigins = Object.keys(trustByOrigin) as MemoryOrigin[];
 
 export type MemoryTrust = (typeof memoryTrusts)[number];
 
@@ -50,24 +52,13 @@ export function leastTrusted(first: Provenance, ...others: readonly Provenance[]
   return { origin, trust };
 }
 
-const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
-  operator: "operator",
-  user: "user",
-  assistant: "agent",
-  worker: "agent",
-  tool: "untrusted",
-  document: "untrusted",
-  import: "untrusted",
-  unknown: "operator",
-};
-
 /** Code speaks for its operator, except with the role of another speaker. */
 export function trustOf(origin: MemoryOrigin, role?: string | null): MemoryTrust {
   return origin === "unknown" && role != null ? "untrusted" : trustByOrigin[origin];
 }
 
 /** Whether a person in charge wrote or approved the text, not merely code. */
-export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): boolean {
+export function isApproved({ origin, trust }: Provenance): boolean {
   return trust === "operator" && origin !== "unknown";
 }
 
@@ -262,7 +253,7 @@ export interface MemoryItem {
   readonly revision: number;
 }
 
-type Mergeable = Pick<
+export type Mergeable = Pick<
   MemoryItem,
   "importance" | "confidence" | "pinned" | "tags" | "metadata" | "expiresAt" | "seenCount"
 >;

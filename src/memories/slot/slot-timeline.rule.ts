@@ -1,6 +1,12 @@
-import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
-import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from "../item/memory.js";
+import {
+  isApproved,
+  type MemoryItem,
+  type MemoryKind,
+  type MemoryOrigin,
+  type Mergeable,
+  mergeOf,
+} from "../item/memory.js";
 
 /** Origins of facts that were looked up or measured, not inferred. */
 const factualOrigins: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
@@ -73,51 +79,6 @@ export function takesSlot(
   return proposed.correction || proposed.confidence >= effectiveConfidence(current, proposed.turn);
 }
 
-/** The validity of a slot's value, in ISO 8601; `to` is null while it is valid. */
-export interface ValidityInterval {
-  readonly from: string;
-  readonly to: string | null;
-}
-
-/**
- * The start of a value that takes a slot: `from`, or the end of the last of `others`, which all
- * have ended.
- */
-export function freeSince(from: string, others: readonly ValidityInterval[]): string {
-  const always: ValidityInterval[] = [{ from, to: null }];
-  const free = others
-    .filter(isNotEmpty)
-    .reduce((rest, other) => rest.flatMap((each) => subtract(each, other)), always);
-  return free.at(-1)?.from ?? from;
-}
-
-function subtract({ from, to }: ValidityInterval, other: ValidityInterval): ValidityInterval[] {
-  const before = { from, to: endsAfter(to, other.from) ? other.from : to };
-  const after = other.to === null ? [] : [{ from: isBefore(from, other.to) ? other.to : from, to }];
-  return [before, ...after].filter(isNotEmpty);
-}
-
-function isNotEmpty({ from, to }: ValidityInterval): boolean {
-  return endsAfter(to, from);
-}
-
-function endsAfter(to: string | null, time: string): boolean {
-  return to === null || isBefore(time, to);
-}
-
-function isBefore(one: string, other: string): boolean {
-  const [oneMs, otherMs] = [isoTimeMs(one) ?? 0, isoTimeMs(other) ?? 0];
-  return oneMs === otherMs ? micros(one) < micros(other) : oneMs < otherMs;
-}
-
-/**
- * The second's fraction in microseconds, as PostgreSQL stores it: `isoTimeMs` drops the last
- * digits.
- */
-function micros(time: string): string {
-  return (/\.(\d{1,6})/.exec(time)?.[1] ?? "").padEnd(6, "0");
-}
-
 export interface SlotValue extends SlotClaim {
   readonly id: string;
   readonly text: string;
@@ -127,6 +88,16 @@ export interface SlotValue extends SlotClaim {
   readonly validTo: Date | null;
   /** Time of the last sighting. */
   readonly assertedAt: Date;
+}
+
+type Repeat = Mergeable & Pick<SlotValue, "rank" | "confidence" | "turn" | "assertedAt">;
+
+/** `kept` after `gone` said the same. A lower-ranking one raises neither confidence nor recency. */
+export function mergeRepeat<Kept extends Repeat>(kept: Kept, gone: Repeat): Kept {
+  if (gone.rank < kept.rank) return mergeOf(kept, { ...gone, confidence: 0 });
+  const turn = Math.max(kept.turn, gone.turn);
+  const assertedAt = new Date(Math.max(+kept.assertedAt, +gone.assertedAt));
+  return { ...mergeOf(kept, gone), turn, assertedAt };
 }
 
 /** Values around the time of a new value. */

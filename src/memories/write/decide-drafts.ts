@@ -169,6 +169,7 @@ function createdMemory(created: NewMemory): ExistingMemory {
   return {
     ...created,
     ref: null,
+    doubtedAt: null,
     foundAs: "near",
     similarity: 1,
     keyed: key !== null,

@@ -29,6 +29,7 @@ export interface ExistingMemory extends SlotValue, MemoryVersion {
   /** It has expired, but the sweep has not hidden it yet. */
   readonly expired: boolean;
   readonly actorId: string | null;
+  readonly doubtedAt: Date | null;
   /** 1 except for "near". */
   readonly similarity: number;
 }
@@ -151,7 +152,7 @@ async function findRows(db: Connection, search: ExistingSearch): Promise<Existin
     select c.probe, c.found_as as "foundAs", m.ref::float8 as ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
       m.origin, m.trust, m.actor_id as "actorId", m.state = 'active' and not ${unexpired(db)} as expired,
       m.asserted_turn::float8 as turn, m.seen_count as "seenCount",
-      m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
+      m.doubted_at as "doubtedAt", m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
       m.updated_at::text as "updatedAt", c.similarity
     from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m
     order by c.probe, c.found_as, c.similarity desc`,

@@ -169,10 +169,9 @@ export async function prepareDrafts(
 export async function splitDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft[]> {
   const { kind = "fact", key, text } = draft;
   if (key !== undefined || !hasAnyLength(kind) || typeof text !== "string") return [draft];
-  if ((await splitAtSentences(kind, text)).length < 2) return [draft];
+  if (writingProblems(kind, visibleText(text).trim()).length === 0) return [draft];
   // A secret may have several sentences.
-  const redacted = await redactor.text(text);
-  const parts = await splitAtSentences(kind, redacted);
+  const parts = await splitAtSentences(kind, await redactor.text(text));
   return parts.map((part) => ({ ...draft, text: part }));
 }
 

@@ -10,8 +10,8 @@ import { applyChanges } from "../apply/apply-changes.js";
 import { type ChangeSet, joinChanges } from "../apply/change-set.js";
 import { consentRule } from "../consent/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../consent/consent-statements.js";
+import type { MemoriesSettings } from "../item/memories-settings.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
-import type { MemoriesSettings } from "../item/memory-options.js";
 import { sourceRank } from "../slot/slot-timeline.rule.js";
 import { batchesOf, commonPlace, decideDrafts } from "./decide-drafts.js";
 import { type FoundStatement, findExisting } from "./find-existing.js";
@@ -171,19 +171,15 @@ function reportPending(
   }
 }
 
-/**
- * Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark:
- * `stats` counts by that.
- */
+/** Of the event of a proposal. `stats` counts by the outcome, with which `detail` begins. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,
-  remark?: string,
 ): Pick<MemoryEvent, "status" | "detail"> {
   if (outcome?.outcome === "rejected" || outcome?.outcome === "quarantined") {
     return { status: "skipped", detail: outcome.problems[0] };
   }
-  const remarks = [outcome?.outcome, remark, trimmed ? "trimmed" : undefined].filter(Boolean);
+  const remarks = [outcome?.outcome, trimmed ? "trimmed" : undefined].filter(Boolean);
   return { status: "ok", ...(remarks.length > 0 && { detail: remarks.join(", ") }) };
 }
 

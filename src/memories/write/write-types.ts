@@ -6,7 +6,7 @@ import type { InsightsDue } from "../../work/work-table.js";
 import type { ConsentPolicy } from "../consent/consent-policy.rule.js";
 import type { ConsentGiven } from "../consent/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
-import type { MemoriesSettings } from "../item/memory-options.js";
+import type { MemoriesSettings } from "../item/memories-settings.js";
 import type { WritingProblem } from "./writing-constraints.rule.js";
 
 export interface WriteConfig {

@@ -75,6 +75,17 @@ export const eventOps = [
 
 export type EventOp = (typeof eventOps)[number];
 
+/** The step and operation of what nodes and calls do, in events, streams and spans. */
+export const actions = {
+  recall: { step: "recall", op: "search" },
+  remember: { step: "remember", op: "create" },
+  query: { step: "tool", op: "search" },
+  consent: { step: "consent", op: "approve" },
+  database: { step: "database", op: "resume" },
+} as const satisfies Record<string, { step: EventStep; op: EventOp }>;
+
+export type Action = keyof typeof actions;
+
 export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
   readonly step: EventStep;

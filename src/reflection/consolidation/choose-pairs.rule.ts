@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type CategoryPolicy, readableCategories } from "../../memories/item/category.rule.js";
 import type { MemoryItem } from "../../memories/item/memory.js";
 import { haveSameFigures } from "../../text/figures.js";
+import type { PairVote } from "./pair-votes.rule.js";
 
 export interface StoredMemory extends MemoryItem {
   readonly ref: number;
@@ -17,6 +18,10 @@ export interface StoredPair {
   readonly first: StoredMemory;
   readonly second: StoredMemory;
   readonly similarity: number;
+}
+
+export interface VotedPair extends StoredPair {
+  readonly votes: readonly PairVote[];
 }
 
 type Named<Key> = { readonly first: Key; readonly second: Key };

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import { z } from "zod";
 import { dayMs } from "../../clock.js";
 import { MemoryError } from "../../errors.js";
+import { findOwned } from "../../memories/item/memory-row.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
 import {
@@ -13,8 +13,9 @@ import {
   scopeOf,
   uuidOf,
 } from "../../scope/scope-predicates.js";
-import { type JudgedDoubt, judgedDoubtSchema } from "./judge-doubts.js";
-import { pairVerdicts } from "./pair-votes.rule.js";
+import type { StoredMemory } from "./choose-pairs.rule.js";
+import type { JudgedDoubt } from "./judge-doubts.js";
+import type { PairVote } from "./pair-votes.rule.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
 /** A run that waits for an operator lapses after this time. */
@@ -24,63 +25,82 @@ const keptForMs = 30 * dayMs;
 
 export const runStatuses = ["waiting", "applied", "dismissed", "reverted", "lapsed"] as const;
 
-const sideSchema = z.object({ ref: z.number(), id: z.string(), revision: z.number() });
+type Side = Pick<StoredMemory, "ref" | "id" | "revision">;
 
-const plannedPairSchema = z.object({
-  first: sideSchema,
-  second: sideSchema,
-  similarity: z.number(),
-  verdict: z.enum(pairVerdicts),
-  action: z.enum(["merge", "close", "link"]),
-  kept: z.string().nullable(),
-  gone: z.string().nullable(),
+export interface PlannedPair {
+  readonly first: Side;
+  readonly second: Side;
+  readonly similarity: number;
+  /** Without its reason, which has words. */
+  readonly vote: PairVote;
+  readonly action: "merge" | "close" | "link";
+  readonly kept: string | null;
+  readonly gone: string | null;
   /** Whether the closed value lies within the time of the other, of which an earlier part is added. */
-  splits: z.boolean(),
-});
-
-export type PlannedPair = z.output<typeof plannedPairSchema>;
-
-const planSchema = z.object({
-  pairs: z.array(plannedPairSchema),
-  doubts: z.array(judgedDoubtSchema),
-  /** Of an applied run: the revision of each memory after it. */
-  after: z.record(z.string(), z.number()).optional(),
-});
+  readonly splits: boolean;
+}
 
 /** What a run changes, by ids and revisions: it holds no words. */
-export type ConsolidationPlan = z.output<typeof planSchema>;
+export interface ConsolidationPlan {
+  readonly pairs: readonly PlannedPair[];
+  readonly doubts: readonly JudgedDoubt[];
+  /** Of an applied run: the revision of each memory after it. */
+  readonly after?: Readonly<Record<string, number>>;
+}
 
 /** The pairs with an effect, and the doubts that two answers settle. */
-export function planOf(
+export const planOf = (
   settled: readonly SettledPair[],
   doubts: readonly JudgedDoubt[],
-): ConsolidationPlan {
-  const pairs: PlannedPair[] = [];
-  for (const { first, second, similarity, vote, effect } of settled) {
-    if (effect.action === "none") continue;
-    const removal = "gone" in effect ? effect : null;
-    pairs.push({
-      first: sideSchema.parse(first),
-      second: sideSchema.parse(second),
-      similarity,
-      verdict: vote.verdict,
-      action: effect.action,
-      kept: removal?.kept.id ?? null,
-      gone: removal?.gone.id ?? null,
-      splits: effect.action === "close" && effect.split !== null,
-    });
-  }
-  return { pairs, doubts: doubts.filter(({ verdict }) => verdict !== "unknown") };
+): ConsolidationPlan => ({
+  pairs: settled.flatMap((pair) => plannedPair(pair) ?? []),
+  doubts: doubts.filter(({ verdict }) => verdict !== "unknown"),
+});
+
+/** Null for a pair without an effect. */
+export function plannedPair(pair: SettledPair): PlannedPair | null {
+  const { first, second, similarity, vote, effect } = pair;
+  if (effect.action === "none") return null;
+  const removal = "gone" in effect ? effect : null;
+  return {
+    first: sideOf(first),
+    second: sideOf(second),
+    similarity,
+    vote: { verdict: vote.verdict, reason: "" },
+    action: effect.action,
+    kept: removal?.kept.id ?? null,
+    gone: removal?.gone.id ?? null,
+    splits: effect.action === "close" && effect.split !== null,
+  };
 }
+
+const sideOf = ({ ref, id, revision }: Side): Side => ({ ref, id, revision });
 
 export const isEmptyPlan = ({ pairs, doubts }: ConsolidationPlan) =>
   pairs.length + doubts.length === 0;
 
 /** Ids of the memories that a plan closes. */
-export const goneIn = ({ pairs, doubts }: ConsolidationPlan): string[] =>
-  pairs
-    .flatMap(({ gone }) => gone ?? [])
-    .concat(doubts.flatMap(({ id, verdict }) => (verdict === "ended" ? id : [])));
+export function goneIn({ pairs, doubts }: ConsolidationPlan): ReadonlySet<string> {
+  const ended = doubts.filter(({ verdict }) => verdict === "ended").map(({ id }) => id);
+  return new Set(pairs.flatMap(({ gone }) => gone ?? []).concat(ended));
+}
+
+/** Ids of the memories of a plan. */
+function idsIn({ pairs, doubts }: ConsolidationPlan): string[] {
+  const ids = new Set(pairs.flatMap(({ first, second }) => [first.id, second.id]));
+  for (const { id } of doubts) ids.add(id);
+  return [...ids];
+}
+
+/** A plan that was applied, with the revisions of its memories. */
+export async function appliedPlan(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  plan: ConsolidationPlan,
+): Promise<ConsolidationPlan> {
+  const now = await findOwned(tx, ownerRef, sql`m.id = any (${idsIn(plan)}::uuid[])`);
+  return { ...plan, after: Object.fromEntries(now.map(({ id, revision }) => [id, revision])) };
+}
 
 /** A plan that closes as many, and more than a tenth of the owner's memories, waits for an operator. */
 const minClosed = 5;
@@ -91,7 +111,7 @@ export async function needsOperator(
   ownerRef: OwnerRef,
   plan: ConsolidationPlan,
 ): Promise<boolean> {
-  const closed = new Set(goneIn(plan)).size;
+  const closed = goneIn(plan).size;
   if (closed < minClosed) return false;
   const [owner] = await tx.query<{ count: number }>(
     sql`select memory_count::int as count from ${tx.schema}.owner where id = ${ownerRef}`,
@@ -132,35 +152,29 @@ export interface ConsolidationRun {
 }
 
 /** A run as stored. */
-export interface StoredRun extends ScopeRow {
-  readonly id: string;
-  readonly status: ConsolidationRun["status"];
+export interface StoredRun
+  extends ScopeRow,
+    Pick<ConsolidationRun, "id" | "status" | "createdAt" | "decidedAt" | "decidedBy"> {
   readonly plan: ConsolidationPlan;
   readonly left: readonly string[];
   readonly texts: Readonly<Record<string, string>>;
-  readonly createdAt: Date;
-  readonly decidedAt: Date | null;
-  readonly decidedBy: string | null;
 }
 
 export function runOf({ plan, texts, left, ...row }: StoredRun): ConsolidationRun {
   const { id, status, createdAt, decidedAt, decidedBy } = row;
   const memory = (of: string): ConsolidatedMemory => ({ id: of, text: texts[of] ?? null });
-  const moves = (action: PlannedPair["action"]): ConsolidationMove[] =>
-    plan.pairs.flatMap(({ gone, kept, verdict, ...pair }) => {
-      if (pair.action !== action || gone === null || kept === null) return [];
-      return { ...memory(gone), verdict, kept: memory(kept) };
-    });
-  const ended = plan.doubts.filter(({ verdict }) => verdict === "ended");
-  const split = plan.pairs.filter(({ splits }) => splits);
+  const moved = { merge: [] as ConsolidationMove[], close: [] as ConsolidationMove[] };
+  const added: ConsolidatedMemory[] = [];
+  for (const { action, gone, kept, vote, splits } of plan.pairs) {
+    if (action === "link" || gone === null || kept === null) continue;
+    moved[action].push({ ...memory(gone), verdict: vote.verdict, kept: memory(kept) });
+    if (splits) added.push(memory(kept));
+  }
+  for (const { id, verdict } of plan.doubts)
+    if (verdict === "ended") moved.close.push({ ...memory(id), verdict, kept: null });
   return {
     ...{ id, scope: scopeOf(row), status },
-    merged: moves("merge"),
-    closed: moves("close").concat(
-      ended.map(({ id, verdict }) => ({ ...memory(id), verdict, kept: null })),
-    ),
-    added: split.map(({ kept }) => memory(kept ?? "")),
-    left: left.map(memory),
+    ...{ merged: moved.merge, closed: moved.close, added, left: left.map(memory) },
     ...{ createdAt, decidedAt, decidedBy },
   };
 }
@@ -177,15 +191,15 @@ export function findRuns(
   const { schema } = db;
   const isOwners = scope ? ownerIs(ownerColumns(scope)) : ofTenant(sql`o.tenant_id`, tenantId);
   return db.query<StoredRun>(sql`
-    select c.id, o.tenant_id, o.user_id, o.app_id, case when ${hasLapsed(db)} then 'lapsed' else c.status end as status, c.plan, c.left_ids as left, c.created_at as "createdAt",
+    select c.id, o.tenant_id, o.user_id, o.app_id, s.status, c.plan, c.left_ids as left, c.created_at as "createdAt",
       c.decided_at as "decidedAt", c.decided_by as "decidedBy", (
         select coalesce(json_object_agg(m.id, m.content), '{}') from ${schema}.memory m
         where m.owner_ref = c.owner_ref and m.id = any (c.memory_ids || c.left_ids)
       ) as texts
     from ${schema}.consolidation c join ${schema}.owner o on o.id = c.owner_ref
+    cross join lateral (select case when ${hasLapsed(db)} then 'lapsed' else c.status end as status) s
     where ${isOwners} and (${id === undefined} or c.id = ${uuidOf(id ?? "")}::uuid)
-      and (${status === undefined} or c.status = any (${status ?? []}::text[]) and not ${hasLapsed(db)}
-        or ${status?.includes("lapsed") ?? false} and ${hasLapsed(db)})
+      and (${status === undefined} or s.status = any (${status ?? []}::text[]))
     order by c.created_at desc, c.id limit ${limit}`);
 }
 
@@ -193,7 +207,7 @@ interface RunSelection {
   readonly scope?: Scope | undefined;
   readonly tenantId?: string | undefined;
   /** @default any */
-  readonly status?: readonly ConsolidationRun["status"][] | undefined;
+  readonly status?: readonly StoredRun["status"][] | undefined;
   readonly id?: string | undefined;
   readonly limit: number;
 }
@@ -211,12 +225,6 @@ export async function requireRun(
   throw new MemoryError("WRONG_STATE", problem, { details: { current: runOf(run) } });
 }
 
-export async function hasWaitingRun(db: Connection, ownerRef: OwnerRef): Promise<boolean> {
-  const rows = await db.query(sql`
-    select from ${db.schema}.consolidation c where c.owner_ref = ${ownerRef} and c.status = 'waiting' and not ${hasLapsed(db)}`);
-  return rows.length > 0;
-}
-
 /** Keeps a run of a locked owner. A waiting one takes the place of another that waits. */
 export async function insertRun(
   tx: Connection,
@@ -228,12 +236,10 @@ export async function insertRun(
     await tx.query(sql`
       update ${schema}.consolidation set status = 'lapsed', decided_at = ${tx.now()}
       where owner_ref = ${ownerRef} and status = 'waiting'`);
-  const ids = new Set(plan.pairs.flatMap(({ first, second }) => [first.id, second.id]));
-  for (const { id } of plan.doubts) ids.add(id);
   const id = randomUUID();
   await tx.query(sql`
     insert into ${schema}.consolidation (id, owner_ref, status, plan, memory_ids, created_at, decided_at)
-    values (${id}, ${ownerRef}, ${status}, ${JSON.stringify(plan)}::jsonb, ${[...ids]}::uuid[], ${tx.now()},
+    values (${id}, ${ownerRef}, ${status}, ${JSON.stringify(plan)}::jsonb, ${idsIn(plan)}::uuid[], ${tx.now()},
       case when ${status === "applied"} then ${tx.now()} end)`);
   return id;
 }
@@ -241,26 +247,13 @@ export async function insertRun(
 /** Records a decision on a run, and what it left. */
 export async function settleRun(
   tx: Connection,
-  id: string,
-  run: Pick<StoredRun, "status" | "plan" | "left" | "decidedBy">,
+  run: Pick<StoredRun, "id" | "status" | "plan" | "left" | "decidedBy">,
 ): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.consolidation
     set status = ${run.status}, plan = ${JSON.stringify(run.plan)}::jsonb, left_ids = ${run.left}::uuid[],
       decided_at = ${tx.now()}, decided_by = ${run.decidedBy}
-    where id = ${id}`);
-}
-
-/** The revisions of the memories of `plan` now. */
-export async function revisionsNow(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  ids: readonly string[],
-): Promise<Record<string, number>> {
-  const rows = await tx.query<{ id: string; revision: number }>(sql`
-    select id, revision::float8 as revision from ${tx.schema}.memory
-    where owner_ref = ${ownerRef} and id = any (${ids}::uuid[])`);
-  return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]));
+    where id = ${run.id}`);
 }
 
 /** Marks runs that waited for too long, and deletes those that were decided long ago. */

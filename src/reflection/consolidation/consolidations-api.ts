@@ -1,31 +1,33 @@
+import { isDeepStrictEqual } from "node:util";
+import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { pageRowsField, parseInput, storableText } from "../../input/parse-input.js";
+import { findOwned } from "../../memories/item/memory-row.js";
 import { expireMemories } from "../../memories/write/hide-memories.js";
 import type { Connection } from "../../postgres/connection.js";
 import { listed, requiredScope, type Scope, scopeField, tenantField } from "../../scope/scope.js";
-import { findOwner, type LockedOwner, lockOwner, scopeOf } from "../../scope/scope-predicates.js";
+import { findOwner, lockOwner, scopeOf } from "../../scope/scope-predicates.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import {
   type ConsolidationRun,
   findRuns,
   insertRun,
   isEmptyPlan,
-  type PlannedPair,
+  plannedPair,
   planOf,
   requireRun,
-  revisionsNow,
   runOf,
   runStatuses,
   type StoredRun,
   settleRun,
 } from "./consolidation-run.js";
-import { findPairs, findStored } from "./find-pairs.js";
+import { findPairs, findUnchanged } from "./find-pairs.js";
 import { askDoubts, findDoubted } from "./judge-doubts.js";
 import { askJudge } from "./judge-pairs.js";
-import { tokensLeft, type VotedPair } from "./load-consolidation.js";
+import { tokensLeft } from "./load-consolidation.js";
 import { keepCompared } from "./pair-statements.js";
-import { revertRun } from "./revert-run.js";
+import { type Deciding, revertRun } from "./revert-run.js";
 import { applyRun, decideEffects } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
@@ -50,12 +52,8 @@ interface ListRuns extends Omit<z.input<typeof listSchema>, "scope"> {
   /** Only those of this user or app. @default everybody's */
   readonly scope?: Scope | undefined;
 }
-interface RunOfScope extends Omit<z.input<typeof runSchema>, "scope"> {
-  readonly scope: Scope;
-}
-interface RunDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
-  readonly scope: Scope;
-}
+interface RunOfScope extends z.input<typeof runSchema> {}
+interface RunDecision extends z.input<typeof decisionSchema> {}
 
 /**
  * Runs of consolidation, before and after they count. One that would close five memories or more, and
@@ -118,19 +116,21 @@ export function createConsolidationsApi(deps: ConsolidationRuntime): Consolidati
         const runs = await findRuns(db, { ...which, limit: which.limit ?? 100 });
         return runs.map(runOf);
       }),
-    decide: async (input) => decideRun(deps, parseInput(decisionSchema, input, "decision")),
-    revert: async (input) => {
-      const { scope, id, actor } = parseInput(runSchema, input, "consolidation");
-      await db.transaction(async (tx) => {
-        const ofRun = scopeOf(await requireRun(tx, { scope, id }, "applied"));
-        const owner = await lockOwner(tx, ofRun);
-        // Read again: another may have reverted it before the lock.
-        const run = await requireRun(tx, { scope, id }, "applied");
-        const left = await revertRun(tx, deps, { plan: run.plan, owner, scope: ofRun, actor });
-        await settleRun(tx, id, { ...run, status: "reverted", left, decidedBy: actor });
-      });
-      return runOf(await requireRun(db, { scope, id }));
+    decide: async (input) => {
+      const { decision, ...which } = parseInput(decisionSchema, input, "decision");
+      return decideRun(deps, which, "waiting", (tx, deciding) =>
+        decision === "apply" ? applyPlan(tx, deps, deciding) : dismissPlan(tx, deps, deciding),
+      );
     },
+    revert: async (input) =>
+      decideRun(
+        deps,
+        parseInput(runSchema, input, "consolidation"),
+        "applied",
+        async (tx, deciding) => {
+          return { status: "reverted", left: await revertRun(tx, deps, deciding) };
+        },
+      ),
   };
 }
 
@@ -151,94 +151,86 @@ async function previewRun(
     );
 
   // Find what is similar, and what is in doubt.
-  const found = await findPairs(deps, ownerRef);
-  const pairs = found.pairs.map((pair): VotedPair => ({ ...pair, votes: [] }));
-  const work = {
-    ownerRef,
-    pairs,
-    more: found.more,
-    budgetTokens,
-    doubts: await findDoubted(db, ownerRef),
-  };
+  const { pairs } = await findPairs(deps, ownerRef);
+  const doubted = await findDoubted(db, ownerRef);
 
   // Ask the model.
   const charge = deps.usage.charging({ scope, kind: "consolidation" });
   const asking = { model, timeoutMs: config.upkeep.timeoutMs, charge };
-  const tools = { asking, renew: async () => {} };
-  const doubts = await askDoubts(deps, work.doubts, tools);
-  const { judged } = await askJudge(deps, { claim: null, work }, tools);
+  const nothing = async () => {};
+  const tools = { asking, renew: nothing };
+  const doubts = await askDoubts(deps, doubted, tools);
+  const { judged } = await askJudge(deps, { pairs, budgetTokens }, tools, nothing);
 
   // Decide as a run would, and keep that.
   const id = await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
-    const settled = await decideEffects(tx, deps, { ownerRef }, { pairs: judged, owner });
-    const plan = planOf(settled, doubts);
+    const plan = planOf(await decideEffects(tx, deps, { pairs: judged, owner }), doubts);
     return isEmptyPlan(plan) ? null : insertRun(tx, ownerRef, { plan, status: "waiting" });
   });
   return id === null ? null : runOf(await requireRun(db, { scope, id }));
 }
 
+type Decision = Pick<StoredRun, "status"> & Partial<Pick<StoredRun, "plan" | "left">>;
+
+/** Decides a run of the state `from`, under its owner's lock. */
 async function decideRun(
-  deps: ConsolidationRuntime,
-  { scope, id, decision, actor }: z.output<typeof decisionSchema>,
+  { db }: ConsolidationRuntime,
+  { scope, id, actor }: z.output<typeof runSchema>,
+  from: StoredRun["status"],
+  decide: (tx: Connection, deciding: Deciding) => Promise<Decision>,
 ): Promise<ConsolidationRun> {
-  const { db, config } = deps;
   await db.transaction(async (tx) => {
-    const ofRun = scopeOf(await requireRun(tx, { scope, id }, "waiting"));
-    const owner = await lockOwner(tx, ofRun);
-    const by = { ownerRef: owner.ref, scope: ofRun, actor };
-    if (decision === "apply") await expireMemories(tx, by, config.lifecycle);
-    // Read again: another may have decided before the lock.
-    const run = await requireRun(tx, { scope, id }, "waiting");
-    const { settled, left } = await plannedEffects(tx, deps, run, owner);
-    if (decision === "dismiss") {
-      await keepCompared(tx, owner.ref, settled);
-      return settleRun(tx, id, { ...run, status: "dismissed", decidedBy: actor });
-    }
-    const { doubts } = run.plan;
-    const after = await applyRun(tx, by, { settled, doubts });
-    await keepCompared(tx, owner.ref, settled);
-    const plan = { ...run.plan, after };
-    return settleRun(tx, id, { ...run, status: "applied", plan, left, decidedBy: actor });
+    const owner = await lockOwner(tx, scope);
+    const run = await requireRun(tx, { scope, id }, from);
+    const by = { ownerRef: owner.ref, scope: scopeOf(run), actor, step: "consolidation" } as const;
+    const decided = await decide(tx, { plan: run.plan, owner, by });
+    await settleRun(tx, { ...run, ...decided, decidedBy: actor });
   });
   return runOf(await requireRun(db, { scope, id }));
+}
+
+async function applyPlan(
+  tx: Connection,
+  deps: ConsolidationRuntime,
+  deciding: Deciding,
+): Promise<Decision> {
+  const { plan, owner, by } = deciding;
+  await expireMemories(tx, by, deps.config.lifecycle);
+  const { settled, left } = await plannedEffects(tx, deps, deciding);
+  await keepCompared(tx, owner.ref, settled);
+  return { status: "applied", left, plan: await applyRun(tx, by, settled, plan) };
+}
+
+/** The pairs are not asked about again. */
+async function dismissPlan(
+  tx: Connection,
+  deps: ConsolidationRuntime,
+  deciding: Deciding,
+): Promise<Decision> {
+  const { settled } = await plannedEffects(tx, deps, deciding);
+  await keepCompared(tx, deciding.owner.ref, settled);
+  return { status: "dismissed" };
 }
 
 /** The effects of a plan on memories that are as they were; `left` are those of the others. */
 async function plannedEffects(
   tx: Connection,
   deps: ConsolidationRuntime,
-  { plan }: StoredRun,
-  owner: LockedOwner,
+  { plan, owner }: Deciding,
 ): Promise<{ readonly settled: SettledPair[]; readonly left: string[] }> {
-  const refs = plan.pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
-  const stored = await findStored(tx, owner.ref, refs);
-  const judged: VotedPair[] = [];
-  const planned: PlannedPair[] = [];
+  const pairs = await findUnchanged(tx, owner.ref, plan.pairs);
+  const effects = await decideEffects(tx, deps, { pairs, owner });
+  const settled: SettledPair[] = [];
   const left = new Set<string>();
-  for (const pair of plan.pairs) {
-    const { first, second, similarity, verdict } = pair;
-    const [one, other] = [stored.get(first.ref), stored.get(second.ref)];
-    const vote = { verdict, reason: "" };
-    if (one?.revision === first.revision && other?.revision === second.revision) {
-      judged.push({ first: one, second: other, similarity, votes: Array(5).fill(vote) });
-      planned.push(pair);
-    } else left.add(pair.gone ?? first.id);
+  for (const planned of plan.pairs) {
+    const same = effects.find((pair) => isDeepStrictEqual(plannedPair(pair), planned));
+    if (same) settled.push(same);
+    else left.add(planned.gone ?? planned.first.id);
   }
-  const revisions = await revisionsNow(
-    tx,
-    owner.ref,
-    plan.doubts.map(({ id }) => id),
-  );
-  for (const { id, revision } of plan.doubts) if (revisions[id] !== revision) left.add(id);
-
-  const effects = await decideEffects(tx, deps, { ownerRef: owner.ref }, { pairs: judged, owner });
-  const settled = effects.filter(({ effect }, at) => {
-    const pair = planned[at] as PlannedPair;
-    const gone = "gone" in effect ? effect.gone.id : null;
-    const isSame = effect.action === pair.action && gone === pair.gone;
-    if (!isSame) left.add(pair.gone ?? pair.first.id);
-    return isSame;
-  });
+  const ids = plan.doubts.map(({ id }) => id);
+  const doubted = await findOwned(tx, owner.ref, sql`m.id = any (${ids}::uuid[])`);
+  for (const { id, revision } of plan.doubts)
+    if (!doubted.some((now) => now.id === id && now.revision === revision)) left.add(id);
   return { settled, left: [...left] };
 }

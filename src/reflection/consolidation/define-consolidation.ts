@@ -1,9 +1,10 @@
 import { defineWork } from "../../work/define-work.js";
+import { keepProgress } from "../../work/work-table.js";
 import { markChangedOwners, maxMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askDoubts } from "./judge-doubts.js";
 import { askJudge } from "./judge-pairs.js";
-import { type ConsolidationWork, loadConsolidation } from "./load-consolidation.js";
+import { type ConsolidationWork, loadConsolidation, progressOf } from "./load-consolidation.js";
 import { type Consolidated, saveConsolidation } from "./save-consolidation.js";
 
 /** Hourly: it reads all owners, and is not urgent. */
@@ -32,9 +33,11 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         // What is in doubt, and pairs of similar memories without votes, if the day has tokens left.
         load: (claim) => loadConsolidation(deps, claim),
         // Whether what is in doubt holds; then the votes, kept after each call.
-        ask: async (taken, tools) => ({
-          doubts: await askDoubts(deps, taken.work.doubts, tools),
-          ...(await askJudge(deps, taken, tools)),
+        ask: async ({ claim, work }, tools) => ({
+          doubts: await askDoubts(deps, work.doubts, tools),
+          ...(await askJudge(deps, work, tools, (pairs) =>
+            keepProgress(db, claim, progressOf(work, pairs)),
+          )),
         }),
         // `save` decides the effects, under the owner's lock.
         check: ({ judged }) => ({ judged }),

@@ -12,8 +12,10 @@ import type { OwnerRef } from "../../scope/scope.js";
 import {
   choosePairs,
   fingerprintOf,
+  refsOf,
   type StoredMemory,
   type StoredPair,
+  type VotedPair,
 } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, maxPairs } from "./consolidation-options.js";
 import { findNearMemories } from "./near-memories.js";
@@ -36,7 +38,7 @@ const maxUsedRank = 0.9;
 export async function findPairs(
   deps: ConsolidationRuntime,
   ownerRef: OwnerRef,
-): Promise<{ readonly pairs: readonly StoredPair[]; readonly more: boolean }> {
+): Promise<{ readonly pairs: readonly VotedPair[]; readonly more: boolean }> {
   const { db, config } = deps;
   // Choose whose neighbours to search.
   const refs = await findSearched(db, ownerRef);
@@ -66,7 +68,8 @@ export async function findPairs(
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, ownerRef, fingerprints);
   const pairs = open.filter((_, index) => !compared.has(fingerprints[index] ?? ""));
-  return { pairs: pairs.slice(0, maxPairs), more: pairs.length > maxPairs };
+  const first = pairs.slice(0, maxPairs).map((pair): VotedPair => ({ ...pair, votes: [] }));
+  return { pairs: first, more: pairs.length > maxPairs };
 }
 
 /** With its figures, which only questions measure; null without embeddings, and in an outage. */
@@ -101,14 +104,26 @@ async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[
   return rows.map(({ ref }) => ref);
 }
 
-export type StoredMemories = ReadonlyMap<number, StoredMemory>;
+/** Those of `pairs` whose memories are as they were. */
+export async function findUnchanged<
+  Pair extends Record<"first" | "second", Pick<StoredMemory, "ref" | "revision">>,
+>(db: Connection, ownerRef: OwnerRef, pairs: readonly Pair[]) {
+  const stored = await findStored(db, ownerRef, refsOf(pairs));
+  const unchanged: (Pair & Pick<StoredPair, "first" | "second">)[] = [];
+  for (const pair of pairs) {
+    const [first, second] = [stored.get(pair.first.ref), stored.get(pair.second.ref)];
+    if (first?.revision === pair.first.revision && second?.revision === pair.second.revision)
+      unchanged.push({ ...pair, first, second });
+  }
+  return unchanged;
+}
 
 /** The active, unexpired memories of an owner's `pairs`, by ref. */
 export async function findStored(
   db: Connection,
   ownerRef: OwnerRef,
   pairs: readonly { readonly first: number; readonly second: number }[],
-): Promise<StoredMemories> {
+): Promise<ReadonlyMap<number, StoredMemory>> {
   const refs = new Set(pairs.flatMap(({ first, second }) => [first, second]));
   const rows = await db.query<{
     memory: MemoryJson;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import type { ChangeSet } from "../../memories/apply/change-set.js";
-import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
+import type { ChangeSet, Deactivation } from "../../memories/apply/change-set.js";
+import { changeOf, type MemoryChange, settledDoubt } from "../../memories/audit/memory-change.js";
 import { type ConsentPolicy, consentRule } from "../../memories/consent/consent-policy.rule.js";
 import type { MemoryItem } from "../../memories/item/memory.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
@@ -39,14 +39,10 @@ export interface DoubtedMemory {
 const doubtVerdict = z.enum(["holds", "ended", "unknown"]);
 type DoubtVerdict = z.output<typeof doubtVerdict>;
 
-export const judgedDoubtSchema = z.object({
-  id: z.string(),
-  revision: z.number(),
-  verdict: doubtVerdict,
-});
-
 /** What the model says of a memory in doubt; "unknown" unless two answers agree. */
-export type JudgedDoubt = z.output<typeof judgedDoubtSchema>;
+export interface JudgedDoubt extends Pick<MemoryItem, "id" | "revision"> {
+  readonly verdict: DoubtVerdict;
+}
 
 export async function findDoubted(db: Connection, ownerRef: OwnerRef): Promise<DoubtedMemory[]> {
   const { schema } = db;
@@ -147,24 +143,28 @@ export async function settleDoubts(
   ownerRef: OwnerRef,
   judged: readonly JudgedDoubt[],
 ): Promise<Partial<ChangeSet>> {
-  const known = new Map(judged.map((doubt) => [doubt.id, doubt]));
-  const isJudged = sql`m.id = any (${[...known.keys()]}::uuid[]) and m.doubted_at is not null and ${isActive(tx)}`;
-  const found = judged.length === 0 ? [] : await findOwned(tx, ownerRef, isJudged);
-  const unchanged = found.filter(({ id, revision }) => known.get(id)?.revision === revision);
-  const holding = unchanged.filter(({ id }) => known.get(id)?.verdict === "holds");
-  const ending = unchanged.filter(({ id }) => known.get(id)?.verdict === "ended");
-  const ended = ending.map((memory) =>
-    changeOf(memory, "DELETE", {
-      old: { ...versionOf(memory), state: "active", doubtedAt: memory.doubtedAt },
-      new: { state: "superseded", verdict: "ended" },
-      as: "soft_deleted",
-    }),
-  );
-  return {
-    deactivated: ending.map(({ id, doubtedAt }) => {
-      return { id, state: "superseded", validTo: doubtedAt?.toISOString() };
-    }) as ChangeSet["deactivated"],
-    settledDoubts: holding.map(({ id }) => id),
-    changes: holding.map((memory) => settledDoubt(memory, { verdict: "holds" })).concat(ended),
-  };
+  if (judged.length === 0) return {};
+  const verdicts = new Map(judged.map((doubt) => [doubt.id, doubt]));
+  const isJudged = sql`m.id = any (${[...verdicts.keys()]}::uuid[]) and m.doubted_at is not null and ${isActive(tx)}`;
+  const deactivated: Deactivation[] = [];
+  const settledDoubts: string[] = [];
+  const changes: MemoryChange[] = [];
+  for (const memory of await findOwned(tx, ownerRef, isJudged)) {
+    const { id, doubtedAt } = memory;
+    const { revision, verdict } = verdicts.get(id) as JudgedDoubt;
+    if (revision !== memory.revision) continue;
+    if (verdict === "holds") {
+      settledDoubts.push(id);
+      changes.push(settledDoubt(memory, { verdict }));
+    }
+    if (verdict === "ended") {
+      const state = "superseded";
+      deactivated.push({ id, state, ...(doubtedAt && { validTo: doubtedAt.toISOString() }) });
+      const old = { ...versionOf(memory), state: "active", doubtedAt };
+      changes.push(
+        changeOf(memory, "DELETE", { old, new: { state, verdict }, as: "soft_deleted" }),
+      );
+    }
+  }
+  return { deactivated, settledDoubts, changes };
 }

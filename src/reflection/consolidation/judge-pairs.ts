@@ -4,11 +4,10 @@ import { block, element } from "../../text/prompt-text.js";
 import { clipped, onOneLine, storable } from "../../text/storable-text.js";
 import { dayIn } from "../../text/time-zone.js";
 import type { StepTools } from "../../work/work-definition.js";
-import { type Claim, keepProgress } from "../../work/work-table.js";
-import type { StoredMemory } from "./choose-pairs.rule.js";
+import type { StoredMemory, VotedPair } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
-import { type JudgedWork, progressOf, type VotedPair } from "./load-consolidation.js";
-import { needsVote, nextToAsk, type PairVote, pairVerdicts } from "./pair-votes.rule.js";
+import type { ConsolidationWork } from "./load-consolidation.js";
+import { needsVote, nextToAsk, type PairVote, pairVerdicts, verdictOf } from "./pair-votes.rule.js";
 
 const maxReasonCharacters = 300;
 
@@ -83,16 +82,15 @@ function pairBlock(pair: ShownPair, index: number, defaultZone: string): string 
 
 /**
  * Asks the model until each pair has enough votes, every second time in reverse order. Over the
- * day's budget, it finishes only pairs with votes. Votes are kept after each call.
- * @param claim null for a preview, which keeps none
+ * day's budget, it finishes only pairs with votes. `keep` gets the votes after each call.
  * @throws LeaseLost, MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
-  deps: ConsolidationRuntime,
-  { claim, work }: { readonly claim: Claim | null; readonly work: JudgedWork },
+  { config, redactor }: ConsolidationRuntime,
+  work: Pick<ConsolidationWork, "pairs" | "budgetTokens">,
   { renew, asking }: StepTools,
+  keep: (pairs: readonly VotedPair[]) => Promise<void>,
 ) {
-  const { config, db, redactor } = deps;
   let pairs = work.pairs;
   let [tokens, calls] = [0, 0];
   for (;;) {
@@ -114,7 +112,12 @@ export async function askJudge(
       const vote = votes[indexes.indexOf(index)];
       return vote ? { ...pair, votes: [...pair.votes, vote] } : pair;
     });
-    if (claim) await keepProgress(db, claim, progressOf(work, pairs));
+    await keep(pairs);
   }
-  return { judged: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
+  const judged = pairs.filter(({ votes }) => !needsVote(votes));
+  return {
+    judged: judged.map((pair) => ({ ...pair, vote: verdictOf(pair.votes) })),
+    tokens,
+    calls,
+  };
 }

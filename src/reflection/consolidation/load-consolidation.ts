@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { spentToday } from "../../observability/usage/usage-statements.js";
-import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
 import type { OwnerWork } from "../../work/work-definition.js";
 import {
@@ -10,28 +9,19 @@ import {
   type NoWork,
   skipWork,
 } from "../../work/work-table.js";
-import { refsOf, type StoredPair } from "./choose-pairs.rule.js";
+import type { VotedPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
-import { hasWaitingRun } from "./consolidation-run.js";
-import { findPairs, findStored } from "./find-pairs.js";
+import { findRuns } from "./consolidation-run.js";
+import { findPairs, findUnchanged } from "./find-pairs.js";
 import { type DoubtedMemory, findDoubted } from "./judge-doubts.js";
-import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
+import { pairVerdicts } from "./pair-votes.rule.js";
 
-export interface VotedPair extends StoredPair {
-  readonly votes: readonly PairVote[];
-}
-
-/** What a model is asked. */
-export interface JudgedWork {
+export interface ConsolidationWork extends OwnerWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
   readonly more: boolean;
   readonly doubts: readonly DoubtedMemory[];
   readonly budgetTokens: number;
-}
-
-export interface ConsolidationWork extends OwnerWork, JudgedWork {
-  readonly more: boolean;
 }
 
 /**
@@ -48,7 +38,8 @@ export async function loadConsolidation(
   if (!found) return "lost";
   const { scope, progress } = found;
   // One that would close much waits for an operator: another would ask the same.
-  if (await hasWaitingRun(db, ownerRef))
+  const waiting = await findRuns(db, { scope, status: ["waiting"], limit: 1 });
+  if (waiting.length > 0)
     return skipWork(db, claim, { doneUntil: found.doneUntil }, "waits_for_operator");
   const spent = await tokensLeft(deps, scope);
   const { budgetTokens } = spent;
@@ -66,8 +57,7 @@ export async function loadConsolidation(
     : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
   const doubts = await findDoubted(db, ownerRef);
   if (pairs.length + doubts.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
-  const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
-  return { pairs: voted, more, doubts, doneUntil, scope, ownerRef, budgetTokens };
+  return { pairs, more, doubts, doneUntil, scope, ownerRef, budgetTokens };
 }
 
 /** The tokens that the scope's tenant has left today. */
@@ -91,24 +81,6 @@ const progressSchema = z.object({
   ),
 });
 
-type ConsolidationProgress = z.output<typeof progressSchema>;
-
-export const progressOf = (work: JudgedWork, pairs: readonly VotedPair[]): object =>
+export const progressOf = (work: ConsolidationWork, pairs: readonly VotedPair[]): object =>
   // Ids and votes alone: the memories are read again.
   progressSchema.parse({ ...work, pairs });
-
-/** The pairs whose memories are as they were. */
-async function findUnchanged(
-  db: Connection,
-  ownerRef: OwnerRef,
-  pairs: ConsolidationProgress["pairs"],
-): Promise<VotedPair[]> {
-  const stored = await findStored(db, ownerRef, refsOf(pairs));
-  const unchanged: VotedPair[] = [];
-  for (const pair of pairs) {
-    const [first, second] = [stored.get(pair.first.ref), stored.get(pair.second.ref)];
-    if (first?.revision === pair.first.revision && second?.revision === pair.second.revision)
-      unchanged.push({ ...pair, first, second });
-  }
-  return unchanged;
-}

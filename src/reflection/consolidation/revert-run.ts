@@ -1,23 +1,23 @@
 import sql from "sql-template-tag";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
-import { type ChangeSet, joinChanges, sightingOf } from "../../memories/apply/change-set.js";
+import { type Changer, joinChanges, sightingOf } from "../../memories/apply/change-set.js";
 import { changeOf } from "../../memories/audit/memory-change.js";
-import { versionContent } from "../../memories/edit/change-memory.js";
 import { planRewrite } from "../../memories/edit/plan-rewrite.js";
-import type { MemoryItem } from "../../memories/item/memory.js";
-import { versionOf } from "../../memories/item/memory-fields.js";
+import type { MemoryItem, MemoryVersion } from "../../memories/item/memory.js";
+import { versionColumns, versionOf } from "../../memories/item/memory-fields.js";
 import { findOwned } from "../../memories/item/memory-row.js";
+import { recordset } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { OwnerRef, Scope } from "../../scope/scope.js";
+import type { OwnerRef } from "../../scope/scope.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { type ConsolidationPlan, goneIn } from "./consolidation-run.js";
 
-interface Reverting {
+/** A decision on a run of a locked owner. */
+export interface Deciding {
   readonly plan: ConsolidationPlan;
   readonly owner: LockedOwner;
-  readonly scope: Scope;
-  readonly actor: string;
+  readonly by: Changer;
 }
 
 /**
@@ -28,37 +28,47 @@ interface Reverting {
 export async function revertRun(
   tx: Connection,
   deps: ConsolidationRuntime,
-  { plan, owner, scope, actor }: Reverting,
+  { plan, owner, by }: Deciding,
 ): Promise<string[]> {
   const gone = goneIn(plan);
   const merges = plan.pairs.filter(({ action }) => action === "merge");
   const kept = new Set(merges.flatMap((pair) => pair.kept ?? []));
-  const ids = [...new Set(gone.concat(...kept))];
-  const found = await findOwned(tx, owner.ref, sql`m.id = any (${ids}::uuid[])`);
-  const unchanged = new Map(
-    found
-      .filter(({ id, revision }) => plan.after?.[id] === revision)
-      .map((each) => [each.id, each]),
-  );
-  const split = new Set(plan.pairs.filter(({ splits }) => splits).map((pair) => pair.gone));
-  const by = { ownerRef: owner.ref, scope, actor, step: "consolidation" } as const;
+  const isTouched = sql`m.id = any (${[...gone, ...kept]}::uuid[])`;
+  const found = await findOwned(tx, owner.ref, isTouched);
+  const unchanged = found.filter(({ id, revision }) => plan.after?.[id] === revision);
+  const isSplit = (id: string) => plan.pairs.some((pair) => pair.splits && pair.gone === id);
   const left = new Set<string>();
 
   // What was closed, one after the other: each sees what is active then.
-  for (const id of new Set(gone)) {
-    const memory = split.has(id) ? undefined : unchanged.get(id);
-    const isHidden = memory && memory.state !== "active";
-    if (!isHidden || (await isTaken(tx, owner.ref, id))) left.add(id);
-    else await applyChanges(tx, by, await restored(tx, deps, owner, memory));
+  for (const id of gone) {
+    const before = unchanged.find((memory) => memory.id === id && memory.state !== "active");
+    if (!before || isSplit(id) || (await isTaken(tx, owner.ref, id))) {
+      left.add(id);
+      continue;
+    }
+    // It keeps its vector.
+    const { after, set } = await planRewrite(deps, { tx, owner, before }, before);
+    const entry = { old: { state: before.state }, new: versionOf(after), as: "restored" } as const;
+    const changes = [changeOf(after, "RESTORE", entry)];
+    await applyChanges(tx, by, joinChanges([set, { changes }]));
   }
 
   // What others were merged into.
   for (const id of kept) {
-    const memory = unchanged.get(id);
+    const before = unchanged.find((memory) => memory.id === id);
     const merged = merges.flatMap((pair) => (pair.kept === id && pair.gone ? pair.gone : []));
-    const before = memory && (await ratingsBefore(tx, owner.ref, id, merged));
-    if (!memory || !before || left.has(id)) left.add(id);
-    else await applyChanges(tx, by, await rerated(tx, deps, owner, memory, before));
+    const ratings = before && (await ratingsBefore(tx, owner.ref, id, merged));
+    if (!before || !ratings || left.has(id)) {
+      left.add(id);
+      continue;
+    }
+    const { text, value, category } = before;
+    const { seenCount } = ratings;
+    const next = { ...before, ...ratings, text, value, category };
+    const { after, set } = await planRewrite(deps, { tx, owner, before }, next);
+    const changes = [changeOf(after, "UPDATE", { old: versionOf(before), new: versionOf(after) })];
+    const sightings = [sightingOf({ ...after, seenCount })];
+    await applyChanges(tx, by, joinChanges([set, { sightings, changes }]));
   }
   return [...left];
 }
@@ -75,54 +85,19 @@ async function isTaken(tx: Connection, ownerRef: OwnerRef, id: string): Promise<
   return rows.length > 0;
 }
 
-async function restored(
-  tx: Connection,
-  deps: ConsolidationRuntime,
-  owner: LockedOwner,
-  before: MemoryItem,
-): Promise<Partial<ChangeSet>> {
-  // Its text was screened when it was written, and keeps its vector.
-  const editing = { tx, owner, before, passed: new Set<string>(), embedded: null };
-  const { after, set } = await planRewrite(deps, editing, before, { isVouched: true });
-  const entry = { old: { state: before.state }, new: versionOf(after), as: "restored" } as const;
-  return joinChanges([set, { changes: [changeOf(after, "RESTORE", entry)] }]);
-}
-
 /** A kept memory as it was before the first of `merged` was merged into it, by the audit trail. */
 async function ratingsBefore(
   tx: Connection,
   ownerRef: OwnerRef,
   id: string,
   merged: readonly string[],
-): Promise<Record<string, unknown> | undefined> {
-  const [entry] = await tx.query<{ old: Record<string, unknown> | null }>(sql`
-    select e.old from (
+): Promise<(MemoryVersion & Pick<MemoryItem, "seenCount">) | undefined> {
+  const [ratings] = await tx.query<MemoryVersion & Pick<MemoryItem, "seenCount">>(sql`
+    select r.* from (
       select distinct on (h.new ->> 'merged') h.id, h.old from ${tx.schema}.history h
       where h.owner_ref = ${ownerRef} and h.memory_id = ${id} and h.event = 'MERGE' and h.new ->> 'merged' = any (${merged}::text[])
       order by h.new ->> 'merged', h.id desc
-    ) e
+    ) e cross join lateral jsonb_to_record(e.old) as r (${recordset(versionColumns)}, "seenCount" integer)
     order by e.id limit 1`);
-  return entry?.old ?? undefined;
-}
-
-async function rerated(
-  tx: Connection,
-  deps: ConsolidationRuntime,
-  owner: LockedOwner,
-  before: MemoryItem,
-  ratings: Record<string, unknown>,
-): Promise<Partial<ChangeSet>> {
-  const { text, value, category } = before;
-  const seenCount = Number(ratings.seenCount ?? before.seenCount);
-  const next = { ...before, ...versionContent(ratings), text, value, category, seenCount };
-  const editing = { tx, owner, before, passed: new Set<string>(), embedded: null };
-  const { after, set } = await planRewrite(deps, editing, next, { isVouched: true });
-  const entry = { old: versionOf(before), new: versionOf(after) };
-  return joinChanges([
-    set,
-    {
-      sightings: [sightingOf({ ...after, seenCount })],
-      changes: [changeOf(after, "UPDATE", entry)],
-    },
-  ]);
+  return ratings;
 }

@@ -1,4 +1,3 @@
-import sql from "sql-template-tag";
 import { tally } from "../../logger.js";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
 import type { Changer, ChangeSet } from "../../memories/apply/change-set.js";
@@ -10,24 +9,28 @@ import { completeWork } from "../../work/work-table.js";
 import { refsOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import {
+  appliedPlan,
   type ConsolidationPlan,
   goneIn,
   insertRun,
   isEmptyPlan,
   needsOperator,
   planOf,
-  revisionsNow,
 } from "./consolidation-run.js";
 import { findStored } from "./find-pairs.js";
 import { type JudgedDoubt, settleDoubts } from "./judge-doubts.js";
-import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import type { ConsolidationWork } from "./load-consolidation.js";
 import { findLinked, keepCompared } from "./pair-statements.js";
-import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
-import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
+import {
+  type AgreedPair,
+  type JudgedPair,
+  type SettledPair,
+  settlePairs,
+} from "./settle-pairs.rule.js";
 
 export interface Consolidated {
-  judged: readonly VotedPair[];
+  judged: readonly AgreedPair[];
   doubts: readonly JudgedDoubt[];
   tokens: number;
   calls: number;
@@ -46,19 +49,16 @@ export async function saveConsolidation(
     await expireMemories(tx, { ownerRef, scope }, deps.config.lifecycle);
 
     // Decide the effects, and apply them.
-    const settled = await decideEffects(tx, deps, work, { pairs, owner });
-    const by = { ownerRef, scope, actor: consolidator } as const;
+    const settled = await decideEffects(tx, deps, { pairs, owner });
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
     const plan = planOf(settled, doubts);
     waits = await needsOperator(tx, ownerRef, plan);
     if (waits) {
       await insertRun(tx, ownerRef, { plan, status: "waiting" });
-      await applyChanges(tx, { ...by, step: "consolidation" }, { events: [heldEvent(plan)] });
-    } else if (!isEmptyPlan(plan)) {
-      const after = await applyRun(tx, by, { settled, doubts });
-      await insertRun(tx, ownerRef, { plan: { ...plan, after }, status: "applied" });
+      await applyChanges(tx, by, { events: [heldEvent(plan)] });
     } else {
-      const events = settled.map(settledEvent);
-      await applyChanges(tx, { ...by, step: "consolidation" }, { events });
+      const applied = await applyRun(tx, by, settled, plan);
+      if (!isEmptyPlan(plan)) await insertRun(tx, ownerRef, { plan: applied, status: "applied" });
     }
 
     // Changed pairs are compared again, and those that wait after a decision.
@@ -77,22 +77,17 @@ export async function saveConsolidation(
   return settled;
 }
 
-/** Applies effects and verdicts to a locked owner. Returns the revisions of its memories after it. */
+/** Applies effects and the verdicts on doubts to a locked owner. */
 export async function applyRun(
   tx: Connection,
-  who: Pick<Changer, "ownerRef" | "scope" | "actor">,
-  {
-    settled,
-    doubts,
-  }: { readonly settled: readonly SettledPair[]; readonly doubts: readonly JudgedDoubt[] },
-): Promise<Record<string, number>> {
-  const by = { ...who, step: "consolidation" } as const;
+  by: Changer,
+  settled: readonly SettledPair[],
+  plan: ConsolidationPlan,
+): Promise<ConsolidationPlan> {
   await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(settledEvent) });
-
   // Afterwards, since a pair may have ended a memory in doubt.
-  await applyChanges(tx, by, await settleDoubts(tx, who.ownerRef, doubts));
-  const ids = settled.flatMap(({ first, second }) => [first.id, second.id]);
-  return revisionsNow(tx, who.ownerRef, ids.concat(doubts.map(({ id }) => id)));
+  await applyChanges(tx, by, await settleDoubts(tx, by.ownerRef, plan.doubts));
+  return appliedPlan(tx, by.ownerRef, plan);
 }
 
 /**
@@ -102,21 +97,17 @@ export async function applyRun(
 export async function decideEffects(
   tx: Connection,
   { config }: ConsolidationRuntime,
-  { ownerRef }: Pick<ConsolidationWork, "ownerRef">,
-  { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
+  { pairs, owner }: { readonly pairs: readonly AgreedPair[]; readonly owner: LockedOwner },
 ): Promise<SettledPair[]> {
-  const stored = await findStored(tx, ownerRef, refsOf(pairs));
+  const stored = await findStored(tx, owner.ref, refsOf(pairs));
   const linked = await findLinked(tx, pairs);
-  const judged = pairs.map((pair, at) => {
-    return { ...pair, vote: verdictOf(pair.votes), linked: linked[at] === true };
+  const isChanged = ({ ref, revision }: StoredMemory) => stored.get(ref)?.revision !== revision;
+  const judged = pairs.map((pair, at): JudgedPair => {
+    const changed = isChanged(pair.first) || isChanged(pair.second);
+    return { ...pair, changed, linked: linked[at] === true };
   });
-  const isUnchanged = ({ ref, revision }: StoredMemory) => stored.get(ref)?.revision === revision;
-  const unchanged = judged.filter(({ first, second }) => isUnchanged(first) && isUnchanged(second));
-  const effects = settlePairs(unchanged, { ...config, ...owner });
-  return judged.map((pair): SettledPair => {
-    const effect = effects[unchanged.indexOf(pair)] ?? { action: "none", why: "changed" };
-    return { ...pair, effect };
-  });
+  const effects = settlePairs(judged, { ...config, ...owner });
+  return effects.map((effect, at) => ({ ...(judged[at] as JudgedPair), effect }));
 }
 
 /**
@@ -125,14 +116,12 @@ export async function decideEffects(
  */
 async function revisionDone(
   tx: Connection,
-  { ownerRef, doneUntil, more }: ConsolidationWork,
+  { scope, doneUntil, more }: ConsolidationWork,
   before: number,
 ): Promise<number> {
   if (more) return -1;
   if (before > doneUntil) return doneUntil;
-  const statement = sql`select revision from ${tx.schema}.owner where id = ${ownerRef}`;
-  const [row] = await tx.query<{ revision: string }>(statement);
-  return Number(row?.revision ?? doneUntil);
+  return (await lockOwner(tx, scope)).revision;
 }
 
 function settledEvent({
@@ -155,7 +144,7 @@ const heldEvent = (plan: ConsolidationPlan): ChangeSet["events"][number] => ({
   step: "consolidation",
   op: "merge",
   status: "skipped",
-  detail: `waits for an operator: ${new Set(goneIn(plan)).size} to close`,
+  detail: `waits for an operator: ${goneIn(plan).size} to close`,
 });
 
 function logSettled(

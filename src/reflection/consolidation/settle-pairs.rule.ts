@@ -4,9 +4,15 @@ import { type IntervalSplit, placeInSlot } from "../../memories/slot/slot-timeli
 import { mayBeOne, mayMerge, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
 import type { PairVote } from "./pair-votes.rule.js";
 
-export interface JudgedPair extends StoredPair {
+/** With what the votes of a model come to. */
+export interface AgreedPair extends StoredPair {
   readonly vote: PairVote;
+}
+
+export interface JudgedPair extends AgreedPair {
   readonly linked: boolean;
+  /** Whether one of the two has changed since the model was asked. */
+  readonly changed: boolean;
 }
 
 /**
@@ -63,6 +69,7 @@ function order({ vote: { verdict } }: JudgedPair): number {
 
 function effectOf(pair: JudgedPair, gone: ReadonlySet<string>, rules: SettleRules): PairEffect {
   const { first, second, vote } = pair;
+  if (pair.changed) return noEffect("changed");
   if (vote.verdict === "unrelated") return noEffect(null);
   if (gone.has(first.id) || gone.has(second.id)) return noEffect("settled");
   if (vote.verdict === "related") return pair.linked ? noEffect(null) : { action: "link" };

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useIsolatedDatabase } from "../../support/isolated-database.js";
 import { round } from "../../support/spoken.js";
-import { summaryMemory } from "../../support/summary-memory.js";
 import { taskModel } from "../../support/task-model.js";
 import { onServer, useTestDatabase } from "../../support/test-database.js";
 
@@ -62,14 +61,4 @@ describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () 
       { kind: "summaries", calls: 1 },
     ]);
   });
-});
-
-it("A summary that three processes race for is charged once for each model call", async () => {
-  const model = taskModel({});
-  const memories = [1, 2, 3].map(() => summaryMemory(db, { model }));
-  const thread = { scope: { tenantId: randomUUID(), userId: "ana" }, threadId: randomUUID() };
-  const messages = ["1", "2", "3"].flatMap(round);
-  await Promise.all(memories.map((memory) => memory.remember({ ...thread, messages })));
-  const [{ calls = 0 } = {}] = (await memories[0]!.stats({ scope: thread.scope })).energy.kinds;
-  expect(calls).toBe(model.calls.length);
 });

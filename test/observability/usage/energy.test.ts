@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import type { MemoryConfig } from "../../../src/config.js";
 import type { Memory, Scope } from "../../../src/index.js";
 import { recordExhausted } from "../../../src/observability/events/event-log.js";
 import type { StatsOf } from "../../../src/observability/events/stats.js";
@@ -11,7 +12,6 @@ import {
   spentToday,
   trimRecords,
 } from "../../../src/observability/usage/usage-statements.js";
-import type { MemoryConfig } from "../../../src/options.js";
 import { createDatabase } from "../../../src/postgres/database.js";
 import { recordingLogger } from "../../support/recording-logger.js";
 import { runLifecycle } from "../../support/run-lifecycle.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../../../src/config.js";
 import { categoryPolicy } from "../../../src/memories/item/category.rule.js";
-import { resolveConfig } from "../../../src/options.js";
 import {
   mayBeOne,
   mayMerge,
@@ -24,7 +24,10 @@ const judged = (
   second: StoredMemory,
   verdict: JudgedPair["vote"]["verdict"],
   similarity = 0.9,
-): JudgedPair => ({ first, second, similarity, linked: false, vote: { verdict, reason: "" } });
+): JudgedPair => ({
+  ...{ first, second, similarity, linked: false, changed: false },
+  vote: { verdict, reason: "" },
+});
 const settle = (...pair: Parameters<typeof judged>) => settlePairs([judged(...pair)], rules)[0];
 
 /** Judged pairs among memories of one owner, whatever a model may say of them. */

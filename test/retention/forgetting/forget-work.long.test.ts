@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { resolveConfig } from "../../../src/options.js";
+import { resolveConfig } from "../../../src/config.js";
 import { defineLifecycle } from "../../../src/retention/lifecycle/lifecycle.js";
 import { createGate, HashingEmbeddings } from "../../../src/testing/index.js";
 import { findEverywhere } from "../../support/find-everywhere.js";

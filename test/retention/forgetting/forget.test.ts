@@ -275,20 +275,6 @@ describe("forget", () => {
     },
   );
 
-  it("A forget stops between transactions by a signal, and is finished by another call", async () => {
-    const user = word();
-    const memory = await fillScope(db, { userId: user }, user);
-    const controller = new AbortController();
-    const { signal } = controller;
-    const onProgress = ({ done }: { done: number }) =>
-      done > 3 && controller.abort(new Error("enough"));
-    const stopped = memory.forget({ scope: { userId: user }, batchSize: 1, signal, onProgress });
-    await expect(stopped).rejects.toThrow("enough");
-    expect(await findEverywhere(db, user)).not.toEqual({});
-    await memory.forget({ scope: { userId: user } });
-    expect(await findEverywhere(db, user)).toEqual({});
-  });
-
   it.skipIf(!onServer())(
     "A forget killed in the middle is finished by the next run (server only)",
     async () => {

@@ -1,8 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import type { MemoryOptions } from "../../../src/create-memory-options.js";
 import type { MemoryDraft } from "../../../src/index.js";
 import type { Memory } from "../../../src/memory.js";
-import type { MemoryOptions } from "../../../src/memory-options.js";
 import { HashingEmbeddings } from "../../../src/testing/index.js";
 import { brokenInvariants } from "../../support/broken-invariants.js";
 import { runLifecycle } from "../../support/run-lifecycle.js";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { SharedWords, ShownMemory } from "../api-types.js";
 import type { Params } from "../place.js";
 import { MemoryLink } from "./layout.js";
-import { Marked, noWords, When } from "./texts.js";
+import { Marked, When } from "./texts.js";
 
 /** Why a line of each part is shown. */
 const whyOfPart: Readonly<Record<string, string>> = {
@@ -42,13 +42,11 @@ export const signalNames: Partial<Record<string, string>> = {
 };
 
 /** What the search found a memory by, as its score says; nothing where no parts were kept. */
-function howItFits(parts: ShownMemory["scoreParts"], { question }: SharedWords): string {
-  if (parts === null) return "";
-  const reasons: string[] = [];
-  if ((parts.words ?? 0) > 0)
-    reasons.push(question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words");
-  for (const [signal, reason] of Object.entries(foundBy))
-    if ((parts[signal] ?? 0) > 0) reasons.push(reason);
+function howItFits(parts: ShownMemory["scoreParts"], question: readonly string[]): string {
+  const words = question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words";
+  const reasons = Object.entries({ words, ...foundBy })
+    .filter(([signal]) => (parts?.[signal] ?? 0) > 0)
+    .map(([, reason]) => reason);
   return reasons.length === 0 ? "" : ` ${reasons.join(", ")}`;
 }
 
@@ -68,19 +66,19 @@ export function ShownLine({
   line,
   sign,
   owner,
-  words = noWords,
+  words: { question = [], answer = [] } = {},
   children,
 }: {
   line: ShownMemory;
   sign: "added" | "updated" | "gone" | "kept";
   /** @default the owner that is looked at */
   owner?: Params;
-  words?: SharedWords;
+  words?: Partial<SharedWords> | undefined;
   children?: ComponentChildren;
 }) {
   const { id, part, text, createdAt, origin, scoreParts } = line;
   const isByWords = (scoreParts?.words ?? 0) > 0;
-  const marked = isByWords ? words : { ...words, question: [] };
+  const marked = { question: isByWords ? question : [], answer };
   return (
     <li class={sign}>
       <MemoryLink id={id} owner={owner}>
@@ -91,7 +89,7 @@ export function ShownLine({
           <>
             <strong>
               {whyOfPart[part] ?? part}
-              {howItFits(scoreParts, words)}
+              {howItFits(scoreParts, question)}
             </strong>
             {scoreText(line)}
             {createdAt && (
@@ -103,7 +101,7 @@ export function ShownLine({
             {origin && ` · ${originNames[origin] ?? origin}`}
           </>
         )}
-        {words.answer.length > 0 && ` · in the answer: ${words.answer.slice(0, 5).join(", ")}`}
+        {answer.length > 0 && ` · in the answer: ${answer.slice(0, 5).join(", ")}`}
       </p>
     </li>
   );

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { go, useHere } from "../place.js";
+import { valuesIn } from "./ask-first.js";
 
 /** A form whose fields become the place; what is typed stays in them whatever the answer is. */
 export function PlaceForm({ children }: { children: ComponentChildren }) {
   const { view, owner } = useHere();
   const apply = (form: HTMLFormElement) => {
-    const fields = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]);
+    const fields = Object.entries(valuesIn(form)).map(([name, value]) => [name, value.trim()]);
     go(view, { ...owner, ...Object.fromEntries(fields) });
   };
   return (
@@ -28,11 +29,13 @@ export function PlaceForm({ children }: { children: ComponentChildren }) {
 
 /** A search box and filters, on a phone behind a button. */
 export function Filters({
-  search: { name, label },
+  name,
+  label,
   does = "Search",
   children,
 }: {
-  search: { name: string; label: string };
+  name: string;
+  label: string;
   does?: string;
   children: ComponentChildren;
 }) {

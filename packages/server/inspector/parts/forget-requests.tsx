@@ -1,8 +1,14 @@
-import { orNull } from "../api.js";
-import type { Memory } from "../api-types.js";
+import { type Call, orNull } from "../api.js";
+import type { HistoryEntry, Memory } from "../api-types.js";
 import { paramsOf } from "../place.js";
-import { QueryResult, useQuery } from "./query.js";
+import { type Ask, QueryResult, useQuery } from "./query.js";
 import { When, Words } from "./texts.js";
+
+/** A memory's audit trail, newest first; one that came without it has none. */
+export async function readHistory(ask: Ask, call: Call): Promise<readonly HistoryEntry[]> {
+  const history = await orNull(ask("/memory/:id/history", call));
+  return (history?.events ?? []) as HistoryEntry[];
+}
 
 /** Warns of a removed memory that its user asked to forget, in the user's words. */
 export function ForgetRequest({ memory }: { memory: Memory }) {
@@ -11,16 +17,15 @@ export function ForgetRequest({ memory }: { memory: Memory }) {
     async (ask) => {
       if (state !== "soft_deleted") return null;
       const call = { ids: { id }, owner: paramsOf(scope) };
-      const history = await orNull(ask("/memory/:id/history", call));
-      return history?.events.find(({ event }) => event === "DELETE") ?? null;
+      const events = await readHistory(ask, call);
+      return events.find(({ event }) => event === "DELETE") ?? null;
     },
     [id, revision],
   );
   return (
     <QueryResult query={found}>
       {(removal) => {
-        const changed = removal?.new as { evidence?: { quote?: string } } | null | undefined;
-        const quote = changed?.evidence?.quote;
+        const quote = removal?.new?.evidence?.quote;
         if (!removal || !quote) return null;
         return (
           <div class="trouble">

@@ -1,6 +1,6 @@
 import { ask } from "../api.js";
 import type { Message } from "../api-types.js";
-import { useHere } from "../place.js";
+import { useThread } from "../place.js";
 import { ChangeButtons } from "./ask-first.js";
 
 /** Buttons that change one message everywhere, or remove it. */
@@ -11,8 +11,8 @@ export function MessageActions({
   message: Message;
   text: string;
 }) {
-  const { owner, params } = useHere();
-  const of = { owner, ids: { threadId: params.thread ?? "", messageId } };
+  const { owner, ids } = useThread();
+  const of = { owner, ids: { ...ids, messageId } };
   const path = "/threads/:threadId/messages/:messageId";
   return (
     <ChangeButtons

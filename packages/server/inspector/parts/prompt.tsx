@@ -1,5 +1,5 @@
 import { type InView, type LookedAt, type PromptPart, promptOf } from "../in-view.js";
-import { useHere } from "../place.js";
+import { useThread } from "../place.js";
 import { Bar } from "./bar.js";
 import { ShownLine } from "./delta.js";
 import { Card, Rows } from "./layout.js";
@@ -11,11 +11,10 @@ const maxMessages = 1_000;
 
 /** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
 export function Prompt({ view, cost, summary }: LookedAt & { view: InView }) {
-  const { thread = "" } = useHere().params;
   const first = view.opening.firstSeq ?? 0;
   const limit = Math.min(maxMessages, view.turn.seq - first + 1);
   const said = useAnswer("/threads/:threadId/messages", {
-    ids: { threadId: thread },
+    ...useThread(),
     query: { after: first - 1, limit, maxCharacters: 1 },
   });
   const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;

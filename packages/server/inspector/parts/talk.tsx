@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Message } from "../api-types.js";
-import { hrefOf, useHere } from "../place.js";
+import { hrefOf, useHere, useThread } from "../place.js";
 import { MessageActions } from "./message-actions.js";
 import { Spoken } from "./spoken.js";
 import { count, Tag, When } from "./texts.js";
@@ -90,24 +90,21 @@ function Said({
   isPointed: boolean;
   hasActions: boolean;
 }) {
-  const { owner, params } = useHere();
+  const thread = useThread();
   const { seq, role, actor, text, characters } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
     const { messages } = await ask("/threads/:threadId/messages", {
-      ids: { threadId: params.thread ?? "" },
-      owner,
+      ...thread,
       query: { limit: 1, after: seq - 1 },
     });
     setWhole(messages[0]?.text ?? "");
   };
+  const isCall = (line: string) => role === "assistant" && calling.test(line);
   const lines = (whole ?? text).split("\n");
-  const calls = role === "assistant" ? lines.filter((line) => calling.test(line)).length : 0;
-  const spoken = lines.slice(0, lines.length - calls).join("\n");
+  const spoken = lines.filter((line) => !isCall(line)).join("\n");
   const words = (
-    <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
-      <Spoken text={spoken} most={whole === null ? maxCharacters : whole.length} />
-    </div>
+    <Spoken text={spoken} most={whole?.length ?? maxCharacters} scrolls={whole !== null} />
   );
   return (
     <div
@@ -128,7 +125,7 @@ function Said({
       ) : (
         spoken !== "" && words
       )}
-      {lines.slice(lines.length - calls).map((line) => {
+      {lines.filter(isCall).map((line) => {
         const [, name = "", args = ""] = calling.exec(line) ?? [];
         return (
           <details key={line} class="call">

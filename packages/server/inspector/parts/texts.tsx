@@ -24,21 +24,17 @@ export function Words({ text, most = 2_000 }: { text: string; most?: number }) {
   );
 }
 
-export const noWords: SharedWords = { question: [], answer: [] };
+/** Words to mark in a text. */
+interface MarkedWords extends Partial<SharedWords> {
+  readonly areBeginnings?: true;
+}
 
 /**
  * A text with whole words marked, as the server found them: in a question, or in an answer alone;
  * or with those that begin with a word of a search, in capitals or not.
  */
-export function Marked({
-  text,
-  words: { question, answer },
-  areBeginnings = false,
-}: {
-  text: string;
-  words: SharedWords;
-  areBeginnings?: boolean;
-}) {
+export function Marked({ text, words }: { text: string; words: MarkedWords }) {
+  const { question = [], answer = [], areBeginnings } = words;
   const all = [...new Set([...question, ...answer])];
   if (all.length === 0) return <bdi>{text}</bdi>;
   const longestFirst = all.sort((one, two) => two.length - one.length);
@@ -65,8 +61,9 @@ export function Marked({
 }
 
 /** Words of a search, as `Marked` takes them. */
-export function wordsOf(search = ""): readonly string[] {
-  return search.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+export function wordsOf(search = "") {
+  const question: string[] = search.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  return { question, areBeginnings: true } as const;
 }
 
 /** How a text became another. */

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { orNull } from "../api.js";
-import type { Answer, Memory, SharedWords, ShownMemory } from "../api-types.js";
-import { type InView, type LookedAt, missingFrom } from "../in-view.js";
-import { hrefOf, useHere } from "../place.js";
+import { type Call, orNull } from "../api.js";
+import type { Answer, Explained, Memory, ShownMemory } from "../api-types.js";
+import { addedIn, type InView, type LookedAt, missingFrom } from "../in-view.js";
+import { hrefOf, useHere, useThread } from "../place.js";
 import { Compared } from "./compared.js";
 import { ShownLine } from "./delta.js";
 import { Card, MemoryLink } from "./layout.js";
 import { Prompt } from "./prompt.js";
 import { type Ask, ErrorNotice, QueryResult, useQuery } from "./query.js";
-import { count, counted, noWords, When } from "./texts.js";
+import { count, counted, When } from "./texts.js";
 import { WhatIf } from "./what-if.js";
 
 /**
@@ -40,10 +40,10 @@ export function TurnPanel(turn: LookedAt) {
 const fewLines = 12;
 
 /** The words that each line shares with the turn's question and answer, by the memory's id. */
-async function readWords({ turn, lines }: InView, thread: string, ask: Ask) {
-  if (lines.size === 0) return new Map<string, SharedWords>();
+async function readWords({ turn, lines }: InView, thread: Call, ask: Ask) {
+  if (lines.size === 0) return null;
   const { memories } = await ask("/threads/:threadId/shown/words", {
-    ids: { threadId: thread },
+    ...thread,
     query: { seq: turn.seq },
   });
   return new Map(memories.map((each) => [each.id, each]));
@@ -52,27 +52,26 @@ async function readWords({ turn, lines }: InView, thread: string, ask: Ask) {
 /** Memories as they are now, by id; null for what is no more. */
 async function readMemories(lines: readonly ShownMemory[], ask: Ask) {
   const found = lines.slice(0, 20).map(async ({ id }) => {
-    const memory = await orNull(ask("/memories/:id", { ids: { id } }));
-    return [id, memory] as const;
+    return [id, await orNull(ask("/memories/:id", { ids: { id } }))] as const;
   });
   return new Map(await Promise.all(found));
 }
 
 /** What came, what took another's place, and what went, since the turn before. */
 function Changed({ view }: { view: InView }) {
-  const { thread = "" } = useHere().params;
+  const thread = useThread();
   const { turn, before } = view;
-  const added = missingFrom(view.lines.values(), before?.lines);
+  const added = addedIn(view);
   const gone = missingFrom(before?.lines.values() ?? [], view.lines);
   const [wanted, setWanted] = useState("");
   const [isAnswered, setAnswered] = useState(false);
   const words = useQuery((ask) => readWords(view, thread, ask), [thread, turn.seq]);
-  const wordsOf = ({ id }: ShownMemory) => words.value?.get(id) ?? noWords;
+  const wordsOf = ({ id }: ShownMemory) => words.value?.get(id);
   const fate = useQuery((ask) => readMemories(gone, ask), [gone.map(({ id }) => id)]);
   const kept = view.lines.size - added.length;
-  const successor = (id: string) => fate.value?.get(id)?.supersededBy ?? null;
-  const updated = gone.filter(({ id }) => added.some((line) => line.id === successor(id)));
-  const answered = added.filter((each) => wordsOf(each).answer.length > 0);
+  /** What a line took the place of, by the line's id. */
+  const formerOf = new Map(gone.map((line) => [fate.value?.get(line.id)?.supersededBy, line]));
+  const answered = added.filter((each) => wordsOf(each)?.answer.length);
   const listed = (isAnswered ? answered : added).filter(({ text }) =>
     (text ?? "").toLowerCase().includes(wanted.trim().toLowerCase()),
   );
@@ -115,7 +114,7 @@ function Changed({ view }: { view: InView }) {
       )}
       <ul class="delta">
         {listed.map((line) => {
-          const former = updated.find(({ id }) => successor(id) === line.id);
+          const former = formerOf.get(line.id);
           const sign = former ? "updated" : "added";
           return (
             <ShownLine key={line.id} sign={sign} line={line} words={wordsOf(line)}>
@@ -128,11 +127,13 @@ function Changed({ view }: { view: InView }) {
             </ShownLine>
           );
         })}
-        {missingFrom(gone, new Set(updated.map(({ id }) => id))).map((line) => (
-          <ShownLine key={line.id} sign="gone" line={line} words={wordsOf(line)}>
-            <strong>gone</strong>: {fateOf(fate.value?.get(line.id))}
-          </ShownLine>
-        ))}
+        {gone
+          .filter((line) => !added.some(({ id }) => formerOf.get(id) === line))
+          .map((line) => (
+            <ShownLine key={line.id} sign="gone" line={line} words={wordsOf(line)}>
+              <strong>gone</strong>: {fateOf(fate.value?.get(line.id))}
+            </ShownLine>
+          ))}
       </ul>
       {added.length + gone.length > 0 && kept > 0 && (
         <p class="faint">{counted(kept, "other line")} as before.</p>
@@ -161,13 +162,14 @@ const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes", "relate
 /** The lines of a recall. */
 function linesOf({ memories }: Answer<"/recall", "post">): ShownMemory[] {
   const { profile, related, rest, notes, relevant, episodes } = memories;
-  const always = Object.entries({ profile, related, rest, notes }).flatMap(([part, found]) =>
-    found.map((memory) => ({ ...memory, part, score: null, scoreParts: null })),
+  const parts = Object.entries({ profile, related, rest, notes, relevant, episodes });
+  return parts.flatMap(([part, found]) =>
+    found.map((line) =>
+      "memory" in line
+        ? { ...line.memory, part, score: line.score, scoreParts: line.parts }
+        : { ...line, part, score: null, scoreParts: null },
+    ),
   );
-  const hits = Object.entries({ relevant, episodes }).flatMap(([part, found]) =>
-    found.map(({ memory, score, parts }) => ({ ...memory, part, score, scoreParts: parts })),
-  );
-  return [...always, ...hits];
 }
 
 /** What a question finds today: the lines of a recall, and by which of its words. */
@@ -180,10 +182,9 @@ async function recallToday(question: string, ask: Ask) {
     }),
     ask("/query", { method: "post", body: { query: question, explain: true, topK: 50 } }),
   ]);
-  const matched = new Map<string, readonly string[]>();
-  if ("question" in explained)
-    for (const hit of explained.hits) matched.set(hit.memory.id, hit.matched);
-  return { lines: linesOf(recalled), matched };
+  const { hits } = explained as Explained;
+  const words = hits.map(({ memory, matched }) => [memory.id, { question: matched }] as const);
+  return { lines: linesOf(recalled), words: new Map(words) };
 }
 
 /** The same question with today's memory, as a difference to what the turn added. */
@@ -210,28 +211,27 @@ function Again({ question, view }: { question: string; view: InView | undefined 
 /** What the turn added, beside what it would add today. */
 function Today({
   lines,
-  matched,
+  words,
   view,
 }: Awaited<ReturnType<typeof recallToday>> & { view: InView | undefined }) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => top.current?.scrollIntoView({ block: "nearest" }), []);
-  const { before } = view ?? {};
-  const then = missingFrom(view?.lines.values() ?? [], before?.lines);
+  const before = view?.before;
+  const then = addedIn(view);
   const today = missingFrom(lines, before?.lines).filter(
     ({ part }) => before === undefined || foundParts.has(part),
   );
   const added = missingFrom(today, view?.lines);
   const gone = missingFrom(then, new Set(lines.map(({ id }) => id)));
-  const wordsOf = ({ id }: ShownMemory) => ({ ...noWords, question: matched.get(id) ?? [] });
   return (
     <div role="status" ref={top}>
       <h3>Today, beside what this turn added</h3>
       <ul class="delta">
         {added.map((line) => (
-          <ShownLine key={line.id} line={line} words={wordsOf(line)} sign="added" />
+          <ShownLine key={line.id} line={line} words={words.get(line.id)} sign="added" />
         ))}
         {gone.map((line) => (
-          <ShownLine key={line.id} line={line} words={wordsOf(line)} sign="gone">
+          <ShownLine key={line.id} line={line} words={words.get(line.id)} sign="gone">
             would not be shown today
           </ShownLine>
         ))}

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Replayed, ShownTurn } from "../api-types.js";
-import { useHere } from "../place.js";
+import { useThread } from "../place.js";
 import { Card, Rows } from "./layout.js";
-import { type Ask, QueryResult, useQuery } from "./query.js";
+import { QueryResult, useAnswer } from "./query.js";
 import { Spoken } from "./spoken.js";
 import { counted, Words } from "./texts.js";
 
@@ -19,8 +19,12 @@ const asItWas: Asked = { without: [], with: [], memory: "then", ask: false };
 /** Characters of a message that are shown. */
 const maxCharacters = 4_000;
 
+interface OfTurn {
+  readonly turn: ShownTurn;
+}
+
 /** The turn again, without some of its lines or with others: its messages, and both answers. */
-export function WhatIf({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
+export function WhatIf({ turn }: OfTurn) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Card title="Would it have said this without …?" kind="">
@@ -35,50 +39,47 @@ export function WhatIf({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
   );
 }
 
-function replay({ turn, seq }: Pick<ShownTurn, "turn" | "seq">, thread: string, asked: Asked) {
-  return (ask: Ask) =>
-    ask("/threads/:threadId/replay", {
-      method: "post",
-      ids: { threadId: thread },
-      body: { turn, seq, ...asked },
-    });
+function useReplay({ turn, seq }: ShownTurn, asked: Asked) {
+  return useAnswer("/threads/:threadId/replay", {
+    ...useThread(),
+    method: "post",
+    body: { turn, seq, ...asked },
+  });
+}
+
+/** What the form asks of a turn with these lines. */
+function askedIn({ currentTarget, submitter }: SubmitEvent, lines: Replayed["lines"]): Asked {
+  const form = new FormData(currentTarget as HTMLFormElement, submitter);
+  const kept = form.getAll("kept");
+  const without = lines.map(({ line }) => line).filter((line) => !kept.includes(line));
+  const added = String(form.get("added")).split("\n");
+  return {
+    without,
+    with: added.filter((line) => line.trim() !== ""),
+    memory: form.has("today") ? "today" : "then",
+    ask: form.has("ask"),
+  };
 }
 
 /** The lines to untick, and what is asked of the turn without them. */
-function Lines({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
-  const { thread = "" } = useHere().params;
-  const was = useQuery(replay(turn, thread, asItWas), [thread, turn.seq]);
-  const [out, setOut] = useState<ReadonlySet<string>>(new Set());
-  const [added, setAdded] = useState("");
-  const [isToday, setToday] = useState(false);
+function Lines({ turn }: OfTurn) {
+  const was = useReplay(turn, asItWas);
   const [asked, setAsked] = useState<Asked | null>(null);
-  const look = (ask: boolean) =>
-    setAsked({
-      without: [...out],
-      with: added.split("\n").filter((line) => line.trim() !== ""),
-      memory: isToday ? "today" : "then",
-      ask,
-    });
-  const tick = (line: string, isIn: boolean) => {
-    const next = new Set(out);
-    if (isIn) next.delete(line);
-    else next.add(line);
-    setOut(next);
-  };
   return (
     <QueryResult query={was}>
       {(replayed) => (
-        <>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            setAsked(askedIn(event, replayed.lines));
+          }}
+        >
           <Gaps replayed={replayed} />
           <Rows kind="lines" rows={replayed.lines} none="No line of memory was shown.">
             {({ id, line }) => (
               <li key={`${id} ${line}`}>
                 <label dir="auto">
-                  <input
-                    type="checkbox"
-                    checked={!out.has(line)}
-                    onChange={({ currentTarget }) => tick(line, currentTarget.checked)}
-                  />{" "}
+                  <input type="checkbox" name="kept" value={line} defaultChecked />{" "}
                   <Words text={line} most={300} />
                 </label>
               </li>
@@ -86,31 +87,26 @@ function Lines({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
           </Rows>
           <label>
             Lines to add
-            <textarea rows={2} onInput={({ currentTarget }) => setAdded(currentTarget.value)} />
+            <textarea name="added" rows={2} />
           </label>
           <label class="inline">
-            <input
-              type="checkbox"
-              onChange={({ currentTarget }) => setToday(currentTarget.checked)}
-            />
+            <input type="checkbox" name="today" />
             With what is found today
           </label>
           <div class="buttons">
-            <button type="button" onClick={() => look(false)}>
-              Show the messages
-            </button>
+            <button type="submit">Show the messages</button>
             {replayed.canAsk && (
-              <button type="button" onClick={() => look(true)}>
+              <button type="submit" name="ask">
                 Ask the model for both answers
               </button>
             )}
           </div>
           {asked === null ? (
-            <Messages title="The messages, as they were" messages={replayed.messages} />
+            <Outcome {...replayed} />
           ) : (
             <Changed key={JSON.stringify(asked)} turn={turn} asked={asked} />
           )}
-        </>
+        </form>
       )}
     </QueryResult>
   );
@@ -120,50 +116,36 @@ function Lines({ turn }: { turn: Pick<ShownTurn, "turn" | "seq"> }) {
 function Gaps({ replayed: { complete, gaps } }: { replayed: Replayed }) {
   if (complete)
     return <p class="faint">The messages are what the model was handed, word for word.</p>;
-  const counts = new Map<string, number>();
-  for (const { what, why } of gaps)
-    counts.set(`${what} ${why}`, (counts.get(`${what} ${why}`) ?? 0) + 1);
-  const why = [...counts].map(([gap, times]) => (times > 1 ? `${gap} (${times})` : gap)).join(", ");
-  return <p class="note">Not as they were handed on: {why}.</p>;
+  const alike = Map.groupBy(gaps, ({ what, why }) => `${what} ${why}`);
+  const why = [...alike].map(([gap, { length }]) => (length > 1 ? `${gap} (${length})` : gap));
+  return <p class="note">Not as they were handed on: {why.join(", ")}.</p>;
 }
 
-function Changed({ turn, asked }: { turn: Pick<ShownTurn, "turn" | "seq">; asked: Asked }) {
-  const { thread = "" } = useHere().params;
-  const found = useQuery(replay(turn, thread, asked), [thread, turn.seq]);
+function Changed({ turn, asked }: OfTurn & { asked: Asked }) {
+  return <QueryResult query={useReplay(turn, asked)}>{Outcome}</QueryResult>;
+}
+
+function Outcome({ messages, changed, answers }: Replayed) {
   return (
-    <QueryResult query={found}>
-      {({ messages, changed, answers }) => (
-        <div role="status">
-          {answers && (
-            <>
-              <Answer title="Answer to the messages as they were" answer={answers.asShown} />
-              {answers.changed && (
-                <Answer title="Answer to the changed messages" answer={answers.changed} />
-              )}
-            </>
-          )}
-          {changed ? (
-            <Messages title="The changed messages" messages={changed} />
-          ) : (
-            <Messages title="The messages, as they were" messages={messages} />
-          )}
-        </div>
-      )}
-    </QueryResult>
+    <div role="status">
+      {answers && <Answer title="Answer to the messages as they were" {...answers.asShown} />}
+      {answers?.changed && <Answer title="Answer to the changed messages" {...answers.changed} />}
+      <Messages
+        title={changed ? "The changed messages" : "The messages, as they were"}
+        messages={changed ?? messages}
+      />
+    </div>
   );
 }
 
 type Answered = NonNullable<Replayed["answers"]>["asShown"];
 
-function Answer({ title, answer }: { title: string; answer: Answered }) {
-  const { text, toolCalls, error } = answer;
+function Answer({ title, text, toolCalls, error }: Answered & { title: string }) {
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
       {error !== null && <p class="note">{error}</p>}
-      <div class="text" dir="auto">
-        <Spoken text={text} most={maxCharacters} />
-      </div>
+      <Spoken text={text} most={maxCharacters} />
       {toolCalls.length > 0 && (
         <p class="faint">It would call {toolCalls.join(", ")}: tools are not run.</p>
       )}
@@ -181,9 +163,7 @@ function Messages({ title, messages }: { title: string; messages: Replayed["mess
         {messages.map(({ role, name, content, tool_calls = [] }, place) => (
           <li key={`${place}`}>
             <strong>{name ?? role}</strong>
-            <div class="text" dir="auto">
-              <Spoken text={textIn(content)} most={maxCharacters} />
-            </div>
+            <Spoken text={textIn(content)} most={maxCharacters} />
             {tool_calls.length > 0 && (
               <p class="faint">calls {tool_calls.map((call) => call.name).join(", ")}</p>
             )}

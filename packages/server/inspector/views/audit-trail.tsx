@@ -1,5 +1,5 @@
 import { ask } from "../api.js";
-import type { HistoryEntry, Memory, Source } from "../api-types.js";
+import type { HistoryEntry, Trailed } from "../api-types.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequest } from "../parts/forget-requests.js";
 import { Card, MemoryLink, SourceLink } from "../parts/layout.js";
@@ -7,13 +7,7 @@ import { count, Difference, jsonOf, Tag, When, Words } from "../parts/texts.js";
 import { useHere } from "../place.js";
 
 /** Who changed what in a memory, newest first, with what became different. */
-export function AuditTrail({
-  memory,
-  events,
-}: {
-  memory: Memory;
-  events: readonly HistoryEntry[];
-}) {
+export function AuditTrail({ memory, events }: Trailed) {
   const { owner } = useHere();
   const revertTo = ({ id: to, at }: HistoryEntry): Change => ({
     title: "Revert to what it was then",
@@ -36,7 +30,6 @@ export function AuditTrail({
         body: { to, reason },
       }),
   });
-  const hasText = (entry: HistoryEntry) => typeof fieldsOf(entry.new).text === "string";
   return (
     <Card title="Audit trail">
       <ol class="rows">
@@ -49,7 +42,7 @@ export function AuditTrail({
               </span>
             </p>
             <Entry entry={entry} events={events} />
-            {place > 0 && hasText(entry) && memory.state !== "quarantined" && (
+            {place > 0 && entry.new?.text !== undefined && memory.state !== "quarantined" && (
               <ChangeButtons kind="plain" changes={[revertTo(entry)]} />
             )}
           </li>
@@ -59,9 +52,6 @@ export function AuditTrail({
   );
 }
 
-/** The fields of a memory that an entry of its history has. */
-const fieldsOf = (state: unknown) => (state ?? {}) as Readonly<Record<string, unknown>>;
-
 /** Whether a field became different, and is not just empty. */
 function isReported(before: unknown, after: unknown): boolean {
   const now = jsonOf(after);
@@ -69,21 +59,11 @@ function isReported(before: unknown, after: unknown): boolean {
   return before !== undefined || !["false", "[]", "{}"].includes(now ?? "");
 }
 
-/** What an entry says besides a memory's own fields. */
-interface Remarks {
-  readonly reason?: string;
-  readonly evidence?: { readonly quote?: string };
-  readonly source?: Source | null;
-  readonly links?: readonly { readonly to: string }[];
-  /** The entry whose content came back. */
-  readonly revertOf?: number;
-}
-
 function Entry({ entry, events }: { entry: HistoryEntry; events: readonly HistoryEntry[] }) {
-  const was = fieldsOf(entry.old);
-  const { reason, evidence, source, links, revertOf, ...now } = fieldsOf(entry.new) as Remarks;
+  const was = entry.old ?? {};
+  const { reason, evidence, source, links, revertOf, ...now } = entry.new ?? {};
   const target = events.find(({ id }) => id === revertOf);
-  const changed = Object.keys(now).filter((name) => isReported(was[name], fieldsOf(now)[name]));
+  const changed = Object.keys(now).filter((name) => isReported(was[name], now[name]));
   return (
     <>
       {reason && <p dir="auto">{reason}</p>}
@@ -102,8 +82,7 @@ function Entry({ entry, events }: { entry: HistoryEntry; events: readonly Histor
       <ul class="lines">
         {changed.map((name) => (
           <li key={name}>
-            <span class="faint">{name}</span>{" "}
-            <Became before={was[name]} after={fieldsOf(now)[name]} />
+            <span class="faint">{name}</span> <Became before={was[name]} after={now[name]} />
           </li>
         ))}
       </ul>
@@ -117,7 +96,7 @@ function Became({ before, after }: { before: unknown; after: unknown }) {
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>
-      {before === undefined || before === null ? "" : `${jsonOf(before)} → `}
+      {before == null ? "" : `${jsonOf(before)} → `}
       {jsonOf(after)}
     </code>
   );

@@ -6,7 +6,7 @@ import { MemoryLink, Page } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { count, Marked, noWords, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
+import { count, Marked, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
 import { actionsOf, writingFor } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
@@ -29,7 +29,7 @@ export function Memories() {
   const listed = useQuery((ask) => readPage(params, ask), [params]);
   return (
     <Page title="Memories" beside={isOperator && <ChangeButtons changes={[writingFor(owner)]} />}>
-      <Filters search={{ name: "words", label: "Search memories" }}>
+      <Filters name="words" label="Search memories">
         <Field label="Category" name="category" />
         <Field label="Key" name="key" />
         <Choice name="kind" label="Kind" words={["", ...kinds]} />
@@ -75,21 +75,15 @@ async function readPage(params: Params, ask: Ask) {
     contains: words,
     states: state === "any" ? states : state,
   };
-  const past = nameOf(params) === "" ? undefined : pastTime(params);
-  if (past !== undefined) {
-    const query = { ...which, limit: pageMemories, after, sort, asOf: past };
-    return {
-      ...(await ask("/memories", { query })),
-      total: null,
-      former: new Map<string, Memory[]>(),
-    };
-  }
-  const [page, { count: total }] = await Promise.all([
-    ask("/memories", { query: { ...which, limit: pageMemories, after, sort } }),
-    ask("/memories/count", { query: which }),
+  const isOfOne = nameOf(params) !== "";
+  const past = isOfOne ? pastTime(params) : undefined;
+  const isNow = past === undefined;
+  const [page, counted] = await Promise.all([
+    ask("/memories", { query: { ...which, limit: pageMemories, after, sort, asOf: past } }),
+    isNow ? ask("/memories/count", { query: which }) : null,
   ]);
-  const former = nameOf(params) === "" ? [] : await readFormer(page.memories, ask);
-  return { ...page, total, former: Map.groupBy(former, slotOf) };
+  const former = isOfOne && isNow ? await readFormer(page.memories, ask) : [];
+  return { ...page, total: counted?.count ?? null, former: Map.groupBy(former, slotOf) };
 }
 
 /** Former values of the slots of `memories`, oldest first. */
@@ -110,11 +104,7 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
   return (
     <>
       <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
-        <Marked
-          text={text.slice(0, lineCharacters)}
-          words={{ ...noWords, question: wordsOf(params.words) }}
-          areBeginnings
-        />
+        <Marked text={text.slice(0, lineCharacters)} words={wordsOf(params.words)} />
       </MemoryLink>
       <p class="faint">
         {nameOf(owner) === "" && `${scopeName(scope)} · `}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, orNull } from "../api.js";
-import type { HistoryEntry, Memory, Source } from "../api-types.js";
+import type { HistoryEntry, Memory, Source, Trailed } from "../api-types.js";
+import { readHistory } from "../parts/forget-requests.js";
 import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
@@ -35,7 +36,7 @@ export function MemoryDetail() {
             <h1 class="statement" dir="auto">
               <Words text={memory.text} />
             </h1>
-            <MemoryActions memory={memory} />
+            <MemoryActions memory={memory} events={events} />
             {values.length > 1 && (
               <Card title={`${titleOf(memory.key ?? "")} over time`}>
                 <SlotValues values={values} current={id} />
@@ -60,12 +61,8 @@ export function MemoryDetail() {
 
 /** A memory, its history, and the values that its slot had. */
 async function readMemory(id: string, ask: Ask) {
-  const [memory, history] = await Promise.all([
-    ask("/memories/:id", { ids: { id } }),
-    // One that came without an audit trail has none.
-    orNull(ask("/memory/:id/history", { ids: { id } })),
-  ]);
-  const events = history?.events ?? [];
+  const call = { ids: { id } };
+  const [memory, events] = await Promise.all([ask("/memories/:id", call), readHistory(ask, call)]);
   const { key, category } = memory;
   if (key === null) return { memory, events, values: [] };
   const { memories } = await ask("/memories", {
@@ -76,39 +73,30 @@ async function readMemory(id: string, ask: Ask) {
       limit: 100,
     },
   });
-  const values = [...refutedValues(memory, events), ...memories].sort((one, two) =>
+  const values = [...refutedValues({ memory, events }), ...memories].sort((one, two) =>
     one.validFrom.localeCompare(two.validFrom),
   );
   return { memory, events, values };
 }
 
-/** A memory as an entry of its history has it. */
-const memoryIn = (state: unknown) =>
-  (state ?? {}) as Partial<Memory> & Partial<Record<"evidence" | "reason", unknown>>;
-
 /** Values that an edit took back, as the slot would show them. */
-function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotValue[] {
+function refutedValues({ memory, events }: Trailed): SlotValue[] {
   const refuted: SlotValue[] = [];
-  for (const entry of events) {
-    const was = memoryIn(entry.old).value;
-    const is = memoryIn(entry.new).value;
-    if (entry.event === "UPDATE" && was && is && was !== is)
-      refuted.push({ ...memory, value: was, state: "refuted", supersededBy: memory.id });
-  }
-  return refuted.reverse();
+  for (const { event, old: was, new: is } of events)
+    if (event === "UPDATE" && was?.value && is?.value && was.value !== is.value)
+      refuted.unshift({ ...memory, value: was.value, state: "refuted" });
+  return refuted;
 }
 
 /** The entry that gave a memory its words on somebody's word alone, without a quote. */
-function wordOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
+function wordOf({ memory, events }: Trailed): HistoryEntry | undefined {
   const latest = events.find(({ event, old: was, new: is }) => {
-    const [before, after] = [memoryIn(was).text, memoryIn(is).text];
-    if (event === "ADD") return memoryIn(is).reason !== undefined;
-    return before !== undefined && after !== undefined && before !== after;
+    if (event === "ADD") return is?.reason !== undefined;
+    return was?.text !== undefined && is?.text !== undefined && was.text !== is.text;
   });
-  const now = memoryIn(latest?.new);
+  const { source, evidence, text } = latest?.new ?? {};
   const isByHand = ["ADD", "UPDATE"].includes(latest?.event ?? "");
-  if (!isByHand || now.source || now.evidence) return undefined;
-  return now.text === memory.text ? latest : undefined;
+  return isByHand && !source && !evidence && text === memory.text ? latest : undefined;
 }
 
 function FactsOf({ memory }: { memory: Memory }) {
@@ -194,9 +182,9 @@ async function readLinks(memory: Memory, ask: Ask) {
 }
 
 /** What a memory rests on, and what was concluded from it. */
-function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryEntry[] }) {
+function RestsOn({ memory, events }: Trailed) {
   const { id, source } = memory;
-  const word = wordOf(memory, events);
+  const word = wordOf({ memory, events });
   const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
     <Card title="Rests on">

@@ -1,9 +1,9 @@
-import type { Stats } from "../api-types.js";
+import type { Memory, Stats } from "../api-types.js";
 import { DayChart } from "../parts/day-chart.js";
 import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
-import { hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
+import { hrefOf, nameOf, paramsOf, scopeName, useHere } from "../place.js";
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -147,7 +147,7 @@ function Waits() {
             )}
             {groups
               .filter(({ rows }) => rows.length > 0)
-              .map(({ name, tone, rows }) => (
+              .map(({ name, tone, view = "waiting", rows }) => (
                 <div key={name}>
                   <h3>
                     {name}{" "}
@@ -157,9 +157,14 @@ function Waits() {
                     />
                   </h3>
                   <Rows kind="lines" rows={rows.slice(0, maxWaiting)}>
-                    {({ id, memory, text, about }) => (
+                    {({ id, scope, text, about = scopeName(scope) }) => (
                       <li key={id}>
-                        <a href={memory ? hrefOf("memory", memory) : hrefOf("waiting", owner)}>
+                        <a
+                          href={hrefOf(
+                            view,
+                            view === "memory" ? { ...paramsOf(scope), id } : owner,
+                          )}
+                        >
                           <bdi>{text.slice(0, 120)}</bdi>
                         </a>{" "}
                         <span class="faint">{about.slice(0, 80)}</span>
@@ -175,33 +180,32 @@ function Waits() {
   );
 }
 
-/** A line about something that waits, and the memory that it is, if it is one. */
-interface WaitingLine {
-  readonly id: string;
-  readonly text: string;
-  readonly about: string;
-  readonly memory?: Params;
+/** Things that wait. */
+interface Group {
+  readonly name: string;
+  readonly tone: string;
+  /** The view of each. @default waiting */
+  readonly view?: "memory";
+  /** What is said about each is whose it is, unless there is more to say. */
+  readonly rows: readonly (Pick<Memory, "id" | "scope" | "text"> & { readonly about?: string })[];
 }
 
-async function readWaiting(isOperator: boolean, ask: Ask) {
+async function readWaiting(isOperator: boolean, ask: Ask): Promise<readonly Group[]> {
   const limit = maxCounted;
-  const [failed, asked, held] = await Promise.all([
-    isOperator ? ask("/jobs", { query: { state: "failed", limit } }) : undefined,
-    ask("/consents", { query: { status: "pending", limit } }),
-    isOperator ? ask("/memories", { query: { states: "quarantined", limit } }) : undefined,
+  const { consents } = await ask("/consents", { query: { status: "pending", limit } });
+  const asked: Group = { name: "Requests for consent", tone: "waiting", rows: consents };
+  if (!isOperator) return [asked];
+  const [{ jobs }, { memories }] = await Promise.all([
+    ask("/jobs", { query: { state: "failed", limit } }),
+    ask("/memories", { query: { states: "quarantined", limit } }),
   ]);
-  const jobs = failed?.jobs.map(({ id, kind, threadId, scope, error }): WaitingLine => {
-    return { id, text: `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`, about: error ?? "" };
-  });
-  const consents = asked.consents.map(({ id, text, scope }): WaitingLine => {
-    return { id, text, about: scopeName(scope) };
-  });
-  const quarantine = held?.memories.map(({ id, text, scope }): WaitingLine => {
-    return { id, text, about: scopeName(scope), memory: { ...paramsOf(scope), id } };
+  const failed = jobs.map(({ id, scope, kind, threadId, error }) => {
+    const text = `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`;
+    return { id, scope, text, about: error ?? "" };
   });
   return [
-    { name: "Failed work", tone: "bad", rows: jobs ?? [] },
-    { name: "Requests for consent", tone: "waiting", rows: consents },
-    { name: "Quarantine", tone: "waiting", rows: quarantine ?? [] },
+    { name: "Failed work", tone: "bad", rows: failed },
+    asked,
+    { name: "Quarantine", tone: "waiting", view: "memory", rows: memories },
   ];
 }

@@ -5,7 +5,7 @@ import { Field, Filters } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
 import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
-import { Marked, noWords, Tag } from "../parts/texts.js";
+import { Marked, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";
 
 /** A question asked of memory: what is found and why, and what is omitted and why. */
@@ -14,7 +14,7 @@ export function TestRetrieval() {
   const explained = useQuery((ask) => explain(params, ask), [params]);
   return (
     <Page title="Test retrieval">
-      <Filters search={{ name: "question", label: "Question" }} does="Ask">
+      <Filters name="question" label="Question" does="Ask">
         <Field label="Agent" name="agent" />
         <Field label="Conversation" name="thread" />
         <Field label="Categories" name="categories" />
@@ -115,7 +115,7 @@ function Hit({ hit, most }: { hit: ExplainedHit; most: number }) {
   return (
     <li>
       <MemoryLink id={memory.id}>
-        <Marked text={memory.text.slice(0, 300)} words={{ ...noWords, question: hit.matched }} />
+        <Marked text={memory.text.slice(0, 300)} words={{ question: hit.matched }} />
       </MemoryLink>
       <Bar parts={drawn} most={most} label={label || "no part"} />
       <p class="faint">

@@ -4,7 +4,7 @@ import { Page, Rows, ThreadLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
-import { counted, Marked, noWords, Tag, When, wordsOf } from "../parts/texts.js";
+import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";
 import { type Params, paramsOf, scopeName, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */
@@ -16,7 +16,7 @@ export function Threads() {
   const { said = "" } = params;
   return (
     <Page title="Conversations">
-      <Filters search={{ name: "said", label: "Search what was said" }}>
+      <Filters name="said" label="Search what was said">
         <Field label="From" name="since" type="date" />
         <Field label="To" name="until" type="date" />
         {isOperator && <Field label="App" name="app" />}
@@ -67,7 +67,7 @@ export function ThreadRows({
   none,
 }: {
   threads: readonly Thread[];
-  kind?: "rows" | "rows card";
+  kind?: string;
   none: string;
 }) {
   return (
@@ -101,7 +101,7 @@ function Found({ said }: { said: string }) {
     body: { query: said, topK: maxHits },
   });
   const { since = "", until = "" } = timesOf(useHere().params);
-  const beginnings = wordsOf(said);
+  const words = wordsOf(said);
   return (
     <QueryResult query={found}>
       {({ hits }) => {
@@ -115,11 +115,7 @@ function Found({ said }: { said: string }) {
               {({ threadId, scope, seq, role, text, saidAt }) => (
                 <li key={`${threadId} ${seq}`} class="thread">
                   <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq} kind="row plain">
-                    <Marked
-                      text={excerptOf(text, beginnings)}
-                      words={{ ...noWords, question: beginnings }}
-                      areBeginnings
-                    />
+                    <Marked text={excerptOf(text, words.question)} words={words} />
                   </ThreadLink>
                   <p class="faint who">
                     {role} · <bdi>{scopeName(scope)}</bdi> · <bdi>{threadId}</bdi>

@@ -1,6 +1,6 @@
 import type { Scope } from "mnemograph";
-import { explainIssue } from "mnemograph/contract";
-import { isMap, LineCounter, parseDocument } from "yaml";
+import { defined, explainIssue } from "mnemograph/contract";
+import { type Document, isMap, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import { z } from "zod";
 
 // The file of cases: what is in it, and where it is wrong.
@@ -27,8 +27,7 @@ const message = z
     at: moment.optional(),
   })
   .refine(
-    ({ user, assistant, tool }) =>
-      [user, assistant, tool].filter((said) => said !== undefined).length === 1,
+    ({ at: _, ...said }) => Object.keys(said).length === 1,
     "must have one of `user`, `assistant` and `tool`, with what was said",
   );
 
@@ -42,30 +41,19 @@ const thread = z.strictObject({
   end: z.boolean().default(false),
 });
 
-/** What is expected, and how a table says it. */
-export const expectations = {
-  found: { of: "toFind", isWanted: true },
-  notFound: { of: "toFind", isWanted: false },
-  shown: { of: "toShow", isWanted: true },
-  notShown: { of: "toShow", isWanted: false },
-  believed: { of: "toBelieve", isWanted: true },
-  notBelieved: { of: "toBelieve", isWanted: false },
-} as const;
+const expectedWords = {
+  ...{ found: texts, notFound: texts },
+  ...{ shown: texts, notShown: texts },
+  ...{ believed: texts, notBelieved: texts },
+};
 
-export type ExpectationName = keyof typeof expectations;
-
-export const expectationNames = Object.keys(expectations) as ExpectationName[];
+export type ExpectationName = keyof typeof expectedWords;
 
 const expected = z
-  .strictObject(
-    Object.fromEntries(expectationNames.map((name) => [name, texts])) as Record<
-      ExpectationName,
-      typeof texts
-    >,
-  )
+  .strictObject(expectedWords)
   .refine(
-    (given) => Object.values(given).some((words) => words !== undefined),
-    `names nothing: add words under one of ${expectationNames.join(", ")}`,
+    (given) => Object.keys(given).length > 0,
+    `names nothing: add words under one of ${Object.keys(expectedWords).join(", ")}`,
   );
 
 /** Answers of the model of background work, by task, in the order of its calls. */
@@ -99,35 +87,31 @@ const oneCase = z.strictObject({
 });
 
 const checkedCase = oneCase.superRefine(({ threads, thread: asked, at }, context) => {
+  const refuse = (place: string, message: string) =>
+    context.addIssue({ code: "custom", path: [place], message });
   const ids = threads.map(threadIdOf);
-  if (asked !== undefined && !ids.includes(asked)) {
-    const message = `is no thread of this case: ${ids.join(", ") || "it has none"}`;
-    context.addIssue({ code: "custom", path: ["thread"], message });
-  }
-  const begun = threads.flatMap(({ at: first, messages }) => [
-    first,
-    ...messages.map((said) => said.at),
-  ]);
-  const times = [...begun, at].filter((time) => time !== undefined);
+  if (asked !== undefined && !ids.includes(asked))
+    refuse("thread", `is no thread of this case: ${ids.join(", ") || "it has none"}`);
+  const begun = threads.flatMap((thread) => [thread, ...thread.messages]);
+  const times = [...begun, { at }].flatMap((said) => said.at ?? []);
   const early = times.find((time, place) => time < (times[place - 1] ?? time));
-  if (early) {
-    const message = `goes back to ${early.toISOString()}: order messages by time`;
-    context.addIssue({ code: "custom", path: ["threads"], message });
-  }
+  if (early) refuse("threads", `goes back to ${early.toISOString()}: order messages by time`);
 });
 
-const caseFile = z
-  .strictObject({
-    /** For the cases without settings of their own. */
-    config,
-    cases: z.array(checkedCase).min(1).max(maxCases),
-  })
-  .superRefine(({ cases }, context) => {
-    const names = cases.map(({ name }) => name);
-    const place = names.findIndex((name, at) => names.indexOf(name) < at);
-    const path = ["cases", place, "name"];
-    if (place >= 0) context.addIssue({ code: "custom", path, message: "is taken by a case above" });
-  });
+const caseFile = z.strictObject({
+  /** For the cases without settings of their own. */
+  config,
+  cases: z
+    .array(checkedCase)
+    .min(1)
+    .max(maxCases)
+    .superRefine((cases, context) => {
+      const names = cases.map(({ name }) => name);
+      const place = names.findIndex((name, at) => names.indexOf(name) < at);
+      const issue = { path: [place, "name"], message: "is taken by a case above" };
+      if (place >= 0) context.addIssue({ code: "custom", ...issue });
+    }),
+});
 
 export type Case = z.output<typeof oneCase> & { readonly line: number };
 
@@ -142,60 +126,50 @@ export interface Problem {
 
 /** The cases of a file, or what is wrong with it, line by line. */
 export function readCases(given: string): CaseFile | { readonly problems: readonly Problem[] } {
-  if (given.length > maxBytes) {
-    const says = `the file has more than ${maxBytes} characters. Split it.`;
-    return { problems: [{ line: 1, says }] };
-  }
   const lines = new LineCounter();
-  const document = parseDocument(given, {
-    lineCounter: lines,
-    prettyErrors: false,
-    merge: true,
-  });
-  const lineAt = (offset: number) => lines.linePos(offset).line;
-  if (document.errors.length > 0) {
-    const broken = document.errors.map(({ message: says, pos: [offset] }) => ({
-      line: lineAt(offset),
-      says,
-    }));
-    return { problems: broken };
-  }
-  /** The line of the deepest part of `path` that is in the file; of a key, if it has one. */
-  const lineOf = (path: readonly PropertyKey[]): number => {
-    for (let length = path.length; length > 0; length--) {
-      const parent = document.getIn(path.slice(0, length - 1), true);
-      const pair =
-        isMap(parent) && parent.items.find(({ key }) => String(key) === path[length - 1]);
-      const node = pair ? pair.key : document.getIn(path.slice(0, length), true);
-      const { range } = Object(node) as { readonly range?: readonly number[] };
-      if (range?.[0] !== undefined) return lineAt(range[0]);
-    }
-    return 1;
-  };
+  const lineAt = (offset = 0) => Math.max(1, lines.linePos(offset).line);
+  const problem = (says: string, offset?: number) => ({ line: lineAt(offset), says });
+  if (given.length > maxBytes)
+    return { problems: [problem(`the file has more than ${maxBytes} characters. Split it.`)] };
+  const options = { lineCounter: lines, prettyErrors: false, merge: true };
+  const document = parseDocument(given, options);
+  if (document.errors.length > 0)
+    return { problems: document.errors.map(({ message, pos }) => problem(message, pos[0])) };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
-    return { problems: [{ line: 1, says: (error as Error).message }] };
+    return { problems: [problem((error as Error).message)] };
   }
   const read = caseFile.safeParse(value, { error: explainIssue });
-  if (!read.success) {
-    const found = read.error.issues.map((issue) => {
-      const { path, message } = issue;
-      const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-      const says = path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`;
-      return { line: lineOf([...path, ...unknown]), says };
+  if (read.success) {
+    const cases = read.data.cases.map((each, at) => {
+      return { ...each, line: lineAt(offsetOf(document, ["cases", at])) };
     });
-    return { problems: found.toSorted((one, other) => one.line - other.line) };
+    return { ...read.data, cases };
   }
-  const cases = read.data.cases.map((each, at) => ({ ...each, line: lineOf(["cases", at]) }));
-  return { ...read.data, cases };
+  const found = read.error.issues.map((issue) => {
+    const { path, message } = issue;
+    const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+    const says = path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`;
+    return problem(says, offsetOf(document, [...path, ...unknown]));
+  });
+  return { problems: found.toSorted((one, other) => one.line - other.line) };
+}
+
+/** Of the deepest part of `path` that is in the file; of a key, if it has one. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number {
+  if (path.length === 0) return 0;
+  const [above, name] = [path.slice(0, -1), path.at(-1)];
+  const parent = document.getIn(above, true);
+  const pair = isMap(parent) && parent.items.find(({ key }) => String(key) === name);
+  const node = Object(pair ? pair.key : document.getIn(path, true)) as Partial<ParsedNode>;
+  return node.range?.[0] ?? offsetOf(document, above);
 }
 
 export const threadIdOf = ({ id }: { readonly id?: string | undefined }, place: number): string =>
   id ?? String(place + 1);
 
 export function scopeOf({ tenant: tenantId, user: userId, app: appId }: Case): Scope {
-  const ids = { tenantId, userId: userId ?? (appId === undefined ? "user" : undefined), appId };
-  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+  return defined({ tenantId, userId: userId ?? (appId === undefined ? "user" : undefined), appId });
 }

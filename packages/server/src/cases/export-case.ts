@@ -10,34 +10,36 @@ export interface ExportedThread {
   /** What the user wants to be called, now and before. */
   readonly names: readonly string[];
   readonly messages: readonly ThreadMessage[];
+  /** What the last turn was shown of memory. */
+  readonly shown: readonly string[];
 }
 
 const comment = ` A conversation as a test case: see docs/testing-memory.md.
  The names of user, app, tenant and thread are replaced, and what the user is called. Read the rest before you share it.
- Write under \`expect\` what must be found, shown or believed for the question, or must not.`;
+ \`expect\` has what memory showed for the question. Keep what must be shown, and add what must be found or believed, or must not.`;
 
-/** The YAML of a file with this one case. What is expected is for its reader to write. */
+/** The YAML of a file with this one case. */
 export function exportCase(thread: ExportedThread): string {
   const { scope, messages } = thread;
   const replace = standIns(thread);
   const said = messages.filter(({ text }) => text.trim() !== "").slice(0, maxMessages);
-  let last = 0;
+  let last = new Date(0);
   const lines = said.flatMap(({ role, text, saidAt }) => {
     if (role !== "user" && role !== "assistant" && role !== "tool") return [];
-    const isLater = role === "user" && saidAt.getTime() >= last;
-    last = Math.max(last, saidAt.getTime());
-    return [{ [role]: replace(text), ...(isLater && { at: saidAt.toISOString() }) }];
+    const isLater = role === "user" && saidAt >= last;
+    if (saidAt > last) last = saidAt;
+    return [{ [role]: replace(text), ...(isLater && { at: saidAt }) }];
   });
   const question = said.findLast(({ role }) => role === "user")?.text ?? "What do you know?";
-  const [day = ""] = said[0]?.saidAt.toISOString().split("T") ?? [];
+  const shown = thread.shown.map(replace);
   const exported = {
-    name: `a conversation of ${day}`,
-    ...(scope.userId !== undefined && { user: standInOf.userId }),
-    ...(scope.appId !== undefined && { app: standInOf.appId }),
-    ...(said[0] && { timeZone: said[0].timeZone }),
+    name: `a conversation of ${said[0]?.saidAt.toISOString().slice(0, 10) ?? ""}`,
+    user: scope.userId && standInOf.userId,
+    app: scope.appId && standInOf.appId,
+    timeZone: said[0]?.timeZone,
     threads: lines.length === 0 ? [] : [{ id: standInOf.threadId, messages: lines }],
     question: replace(question),
-    expect: {},
+    expect: shown.length === 0 ? {} : { shown },
   };
   const yaml = stringify({ cases: [exported] }, { lineWidth: 0 });
   return `${comment.replaceAll(/^/gm, "#")}\n${yaml}`;

@@ -1,19 +1,7 @@
-import type { Memory, MemoryConfig, RecordInput } from "mnemograph";
+import type { Memory, RecordInput } from "mnemograph";
+import { messageOf } from "mnemograph/contract";
 import { expectMemory, MemoryExpectationError } from "mnemograph/testing";
-import {
-  type Case,
-  type ExpectationName,
-  expectationNames,
-  expectations,
-  scopeOf,
-  threadIdOf,
-} from "./case-file.js";
-
-export interface CaseSettings {
-  readonly config?: MemoryConfig | undefined;
-  /** What time it is in the case. */
-  readonly clock: () => Date;
-}
+import { type Case, type ExpectationName, scopeOf, threadIdOf } from "./case-file.js";
 
 interface CheckedExpectation {
   readonly kind: ExpectationName;
@@ -39,27 +27,25 @@ const kinds = ["facts", "summaries", "episodes", "notes"] as const;
 /**
  * Plays a case on an empty memory: what is known before, then each turn as an agent takes it, so
  * that prompts are made and shown in their epochs; then asks, and compares.
+ * @param open makes the memory; `clock` says what time it is in the case.
  */
 export async function playCase(
   given: Case,
-  open: (settings: CaseSettings) => Memory | Promise<Memory>,
+  open: (clock: () => Date) => Memory,
 ): Promise<PlayedCase> {
   const { name, line } = given;
-  const clock = startClock(given);
-  const checked: CheckedExpectation[] = [];
   let memory: Memory | undefined;
-  let error: string | null = null;
   try {
-    memory = await open({ clock: clock.now });
+    const clock = startClock(given);
+    memory = open(clock.now);
     await memory.setup();
     await tellCase(memory, given, clock);
-    checked.push(...(await checkCase(memory, given)));
+    return { name, line, error: null, expectations: await checkCase(memory, given) };
   } catch (cause) {
-    error = cause instanceof Error ? cause.message : String(cause);
+    return { name, line, error: messageOf(cause), expectations: [] };
   } finally {
     await memory?.close();
   }
-  return { name, line, error, expectations: checked };
 }
 
 type CaseClock = ReturnType<typeof startClock>;
@@ -79,7 +65,7 @@ function startClock({ threads, at }: Case) {
 
 async function tellCase(memory: Memory, given: Case, clock: CaseClock): Promise<void> {
   const scope = scopeOf(given);
-  const { timeZone } = given;
+  const { timeZone, agent } = given;
   // One after the other: a later one may replace an earlier one.
   for (const known of given.memories) await memory.memories.add({ scope, memories: known });
   for (const [place, thread] of given.threads.entries()) {
@@ -88,16 +74,10 @@ async function tellCase(memory: Memory, given: Case, clock: CaseClock): Promise<
     for (const turn of turnsOf(thread.messages)) {
       clock.advance(turn.at, minuteMs);
       const address = { scope, threadId, timeZone };
-      const prompt =
-        turn.question === undefined
-          ? undefined
-          : await memory.promptFor({ ...address, query: turn.question, agent: given.agent });
-      await memory.remember({
-        ...address,
-        messages: turn.messages,
-        saidAt: clock.now(),
-        ...(prompt && { shown: prompt.shown }),
-      });
+      const { question: query, messages } = turn;
+      const prompt = query !== undefined && (await memory.promptFor({ ...address, query, agent }));
+      const shown = prompt && { shown: prompt.shown };
+      await memory.remember({ ...address, messages, saidAt: clock.now(), ...shown });
       await settle(memory);
     }
     if (thread.end) await memory.threads.end({ scope, threadId });
@@ -127,13 +107,13 @@ interface Turn {
 /** Each begins with a message of the user. */
 function turnsOf(messages: Case["threads"][number]["messages"]): Turn[] {
   const turns: Turn[] = [];
-  for (const [index, { user, assistant, tool, at }] of messages.entries()) {
-    if (user !== undefined || turns.length === 0) turns.push({ at, question: user, messages: [] });
-    const said = turns.at(-1)?.messages;
-    if (user !== undefined) said?.push({ role: "user", content: user });
-    if (assistant !== undefined) said?.push({ role: "assistant", content: assistant });
-    if (tool !== undefined)
-      said?.push({ role: "tool", content: tool, tool_call_id: `call-${index}` });
+  for (const [index, { at, ...said }] of messages.entries()) {
+    const { user: question } = said;
+    if (question !== undefined || turns.length === 0) turns.push({ at, question, messages: [] });
+    for (const [role, content] of Object.entries(said as Record<string, string>)) {
+      const call = role === "tool" && { tool_call_id: `call-${index}` };
+      turns.at(-1)?.messages.push({ role, content, ...call });
+    }
   }
   return turns;
 }
@@ -141,12 +121,16 @@ function turnsOf(messages: Case["threads"][number]["messages"]): Turn[] {
 async function checkCase(memory: Memory, given: Case): Promise<CheckedExpectation[]> {
   const { question: query, thread: threadId, agent, timeZone, expect } = given;
   const asked = { scope: scopeOf(given), query, threadId, agent, timeZone };
+  const { not: isNot, ...is } = expectMemory(memory);
+  const checks = {
+    ...{ found: is.toFind, notFound: isNot.toFind },
+    ...{ shown: is.toShow, notShown: isNot.toShow },
+    ...{ believed: is.toBelieve, notBelieved: isNot.toBelieve },
+  };
   const checked: CheckedExpectation[] = [];
-  for (const kind of expectationNames) {
-    const { of, isWanted } = expectations[kind];
-    const expecting = isWanted ? expectMemory(memory) : expectMemory(memory).not;
+  for (const kind of Object.keys(checks) as ExpectationName[]) {
     for (const words of expect[kind] ?? []) {
-      const instead = await expecting[of]({ ...asked, words }).then(() => null, otherwise);
+      const instead = await checks[kind]({ ...asked, words }).then(() => null, otherwise);
       checked.push({ kind, words, ok: instead === null, instead: instead ?? [] });
     }
   }

@@ -7,16 +7,15 @@ import type { Answers } from "./case-file.js";
 /** Answers from `answers`, by task; `lacking` names the tasks whose answers were too few. */
 export function answeringModel(answers: Answers) {
   const lacking = new Set<string>();
-  const given = new Map<string, number>();
   const model = new ScriptedChatModel({
-    replies(_messages, _call, { tools = [] }): ScriptedReply {
-      const task = taskOf(tools[0]);
-      const count = given.get(task) ?? 0;
-      given.set(task, count + 1);
-      const answer = answers[task]?.[count];
+    replies(_messages, index): ScriptedReply {
+      const tasks = model.calls.slice(0, index + 1).map(({ toolNames }) => toolNames[0] ?? "words");
+      const task = tasks.at(-1) as string;
+      const count = tasks.filter((other) => other === task).length;
+      const answer = answers[task]?.[count - 1];
       if (answer === undefined) {
         lacking.add(task);
-        return new Error(`There is no answer ${count + 1} of ${task}.`);
+        return new Error(`There is no answer ${count} of ${task}.`);
       }
       // A text is an answer that could not be read when it was recorded.
       if (typeof answer !== "object" || answer === null) return String(answer);
@@ -26,19 +25,11 @@ export function answeringModel(answers: Answers) {
   return { model, lacking };
 }
 
-function taskOf(tool: unknown): string {
-  const { name, function: inner } = Object(tool) as {
-    readonly name?: string;
-    readonly function?: { readonly name?: string };
-  };
-  return inner?.name ?? name ?? "words";
-}
-
 /** Adds each structured answer of `model` to what `current()` is. Copies of the model do as well. */
 export function recordAnswers(
   model: BaseChatModel,
   current: () => Record<string, unknown[]>,
-): BaseChatModel {
+): void {
   const original = model.withStructuredOutput;
   // A property of the object, which copies of it have too.
   const recording = function (this: BaseChatModel, schema: never, options: { name: string }) {
@@ -54,5 +45,5 @@ export function recordAnswers(
     };
     return bound;
   };
-  return Object.assign(model, { withStructuredOutput: recording });
+  Object.assign(model, { withStructuredOutput: recording });
 }

@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { Memory } from "mnemograph";
-import { MemoryError, parseInput, revisionNumber, suggestion } from "mnemograph/contract";
+import { defined, MemoryError, parseInput, revisionNumber, suggestion } from "mnemograph/contract";
 import { z } from "zod";
 import { type OperatorCaller, ownerIdFields, targetOf } from "../operations/caller.js";
-import { described } from "../operations/fields.js";
+import { jsonSchemaOf } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 
@@ -12,13 +12,7 @@ import { operationList } from "../operations/operations.js";
 export function describeOperation(name: string): string {
   const operation = operationOf(name);
   const { does, method, path, lines } = operation;
-  const options = {
-    io: "input",
-    metadata: described,
-    unrepresentable: "any",
-    reused: "inline",
-  } as const;
-  const takes = JSON.stringify(z.toJSONSchema(inputOf(operation), options), null, 2);
+  const takes = JSON.stringify(jsonSchemaOf(inputOf(operation), "input"), null, 2);
   const where = `${method.toUpperCase()} ${path}${lines === "in" ? ", its lines on standard input" : ""}`;
   return `${name}: ${does} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
@@ -34,8 +28,7 @@ export async function prepareOperation(
   caller: OperatorCaller & { readonly actor: string },
 ): Promise<(memory: Memory) => Promise<void>> {
   const operation = operationOf(name);
-  const entries = Object.entries({ ...named, ...(await readInput(json)) });
-  const given = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const given = defined({ ...named, ...(await readInput(json)) });
   const all: Record<string, unknown> = parseInput(inputOf(operation), given, `input of ${name}`);
   const pick = (isPicked: (key: string) => boolean) =>
     Object.fromEntries(Object.entries(all).filter(([key]) => isPicked(key)));

@@ -1,5 +1,3 @@
-import type { EmbeddingsInterface } from "@langchain/core/embeddings";
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import {
   errorKind,
   localEmbeddings,
@@ -9,43 +7,26 @@ import {
   withDeadline,
 } from "mnemograph/contract";
 import { bad, type Check, ok } from "./check.js";
-import { loadExport } from "./open-memory.js";
+import type { MemoryFlags } from "./flags.js";
+import { loadModels, type Models } from "./open-memory.js";
+import { WrongUse } from "./output.js";
 
-interface ProviderFlags {
-  readonly ask?: true;
-  readonly model?: string;
-  readonly embeddings?: string;
-}
-
-interface Providers {
-  readonly model?: BaseChatModel;
-  readonly embeddings?: EmbeddingsInterface;
-}
+type ProviderFlags = Pick<MemoryFlags, "model" | "embeddings"> & { readonly ask?: true };
 
 /** Without `--ask` none. @throws MemoryError `INVALID_INPUT` */
-export async function loadProviders({ ask, model, embeddings }: ProviderFlags): Promise<Providers> {
-  if (!ask) {
-    if (model === undefined && embeddings === undefined) return {};
-    throw new MemoryError("INVALID_INPUT", "doctor takes --model and --embeddings with --ask.");
-  }
-  if (model === undefined && embeddings === undefined)
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "--ask needs --model MODULE, --embeddings MODULE, or both.",
-    );
-  return {
-    ...(model !== undefined && { model: await loadExport<BaseChatModel>(model, "model") }),
-    ...(embeddings !== undefined && {
-      embeddings:
-        embeddings === "local"
-          ? localEmbeddings()
-          : await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
-    }),
-  };
+export async function loadProviders({ ask, ...flags }: ProviderFlags): Promise<Models> {
+  const isNamed = flags.model !== undefined || flags.embeddings !== undefined;
+  if (ask && isNamed) return loadModels(flags);
+  if (!ask && !isNamed) return {};
+  throw new WrongUse(
+    ask
+      ? "--ask needs --model MODULE, --embeddings MODULE, or both."
+      : "doctor takes --model and --embeddings with --ask.",
+  );
 }
 
 /** Sends each of them one question, without retries. */
-export async function askProviders({ model, embeddings }: Providers): Promise<Check[]> {
+export async function askProviders({ model, embeddings }: Models): Promise<Check[]> {
   const checks: Check[] = [];
   if (model)
     checks.push(
@@ -54,10 +35,11 @@ export async function askProviders({ model, embeddings }: Providers): Promise<Ch
         return text.trim() === "" ? "It answered without a word" : "It answered";
       }),
     );
-  if (embeddings)
+  const embedder = embeddings === "local" ? localEmbeddings() : embeddings;
+  if (embedder)
     checks.push(
-      await asked("embeddings", embeddings, async () => {
-        const { length } = await embeddings.embedQuery("Is anybody there?");
+      await asked("embeddings", embedder, async () => {
+        const { length } = await embedder.embedQuery("Is anybody there?");
         return `They answered with ${length} dimensions`;
       }),
     );

@@ -14,15 +14,12 @@ import { bad, type Check, checked, ok, warn } from "./check.js";
 import * as database from "./check-database.js";
 import { askProviders, loadProviders } from "./check-providers.js";
 import { checkThreads, checkVectors, checkWork } from "./check-work.js";
-import type { DatabaseFlags } from "./flags.js";
+import type { MemoryFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
 
-export interface DoctorFlags extends DatabaseFlags {
-  readonly config?: string;
+export interface DoctorFlags extends MemoryFlags {
   readonly vectors?: true;
   readonly ask?: true;
-  readonly model?: string;
-  readonly embeddings?: string;
 }
 
 /** Changes nothing. @throws MemoryError `INVALID_INPUT` */

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
+import { WrongUse } from "./output.js";
 
 /** Commands load the library when they run, so that help is fast. */
 export interface CliCommand {
@@ -67,3 +69,15 @@ export function wholeNumber(max: number): (text: string) => number {
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
   };
 }
+
+/** Of a file that an argument names. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
+
+export const unreadable = (file: string, cause: unknown): WrongUse =>
+  new WrongUse(`${file} cannot be read: ${(cause as Error).message}`, { cause });

@@ -11,6 +11,7 @@ import {
   type Database,
   defaultDataDir,
   defaultLogger,
+  defined,
   findIsolation,
   MemoryError,
   messageOf,
@@ -24,28 +25,42 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** @throws MemoryError `SETUP_REQUIRED` without a database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
-  const { schema, config, embeddings, model } = flags;
+  const { schema, config } = flags;
   const { option: database } = existingDatabase(flags);
   return createMemory({
     database,
     schema,
     ...(await isolationOf(database, schema)),
-    ...(jobs && { jobs }),
-    ...(config !== undefined && { config }),
+    ...defined({ jobs, config }),
+    ...(await loadModels(flags)),
+  });
+}
+
+/** What `--model` and `--embeddings` name. @throws MemoryError `INVALID_INPUT` */
+export async function loadModels({
+  model,
+  embeddings,
+}: Pick<MemoryFlags, "model" | "embeddings">): Promise<Models> {
+  return {
+    ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
     ...(embeddings && {
       embeddings:
         embeddings === "local"
           ? embeddings
           : await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
     }),
-    ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
-  });
+  };
+}
+
+export interface Models {
+  readonly model?: BaseChatModel;
+  readonly embeddings?: EmbeddingsInterface | "local";
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
 export function scopeOfFlags({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
-  const named = Object.entries({ tenantId, userId, appId }).filter(([, id]) => id !== undefined);
-  if (userId !== undefined || appId !== undefined) return parseScope(Object.fromEntries(named));
+  if (userId !== undefined || appId !== undefined)
+    return parseScope(defined({ tenantId, userId, appId }));
   throw new MemoryError(
     "SCOPE_REQUIRED",
     "Say whose memory: --user ID, --app ID, or both (of --tenant ID).",

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { MemoryHit } from "mnemograph";
+import type { MemoryHit, TranscriptHit } from "mnemograph";
 import {
   type CliCommand,
   type MemoryFlags,
@@ -55,19 +55,19 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
       const missing = found.missing.map(({ detail }) => `Not complete: ${detail}`);
       return print(flags, found, () => [rows || "Nothing fitted then.", ...missing].join("\n"));
     }
-    const found = transcript
-      ? (await memory.transcript.search(request)).map((hit) => {
-          const { score, saidAt, threadId, seq, role, actor, text } = hit;
-          return {
-            hit,
-            row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text],
-          };
-        })
-      : (await memory.query({ ...request, agent })).map((hit) => ({ hit, row: hitRow(hit) }));
-    const rows = found.map(({ row: [score, ...row] }) => [Number(score).toFixed(2), ...row]);
-    const hits = found.map(({ hit }) => hit);
-    print(flags, hits, () => aligned(rows).join("\n") || "Nothing fits.");
+    const printRows = (hits: readonly object[], rows: readonly string[][]) =>
+      print(flags, hits, () => aligned(rows).join("\n") || "Nothing fits.");
+    if (transcript) {
+      const said = await memory.transcript.search(request);
+      return printRows(said, said.map(messageRow));
+    }
+    const hits = await memory.query({ ...request, agent });
+    printRows(hits, hits.map(hitRow));
   });
+}
+
+function messageRow({ score, saidAt, threadId, seq, role, actor, text }: TranscriptHit): string[] {
+  return [score.toFixed(2), saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text];
 }
 
 function hitRow({ score, memory }: MemoryHit): string[] {

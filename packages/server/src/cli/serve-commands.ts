@@ -119,6 +119,7 @@ async function serveInspector(
   const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
   const { createMemoryApp } = await import("../http/memory-app.js");
   const { isLocal } = await import("../http/authenticate.js");
+  const { defined } = await import("mnemograph/contract");
   const { createInspectorSession } = await import("../http/inspector-session.js");
   if (flags.embeddings === undefined && (await hasUnusedVectors(flags)))
     process.stderr.write(
@@ -134,15 +135,11 @@ async function serveInspector(
     const fetch = (request: Request, env: unknown) =>
       isLocal(request, env) ? serve(request, env) : refused();
     const onListening = (origin: string) => {
-      const named = Object.entries({ token, tenant, user, app }).filter(
-        ([, id]) => id !== undefined,
-      );
+      const named = new URLSearchParams(defined({ token, tenant, user, app }));
       process.stderr.write(
         "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n",
       );
-      process.stdout.write(
-        `${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`,
-      );
+      process.stdout.write(`${origin}/inspector/#${named}\n`);
     };
     await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, onListening);
   });

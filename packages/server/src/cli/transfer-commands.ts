@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Forgotten, Imported } from "mnemograph";
-import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, unreadable, withDatabase, withScope } from "./flags.js";
 import { aligned, counted, oneLine, print, WrongUse } from "./output.js";
 import { useMemory, useScope } from "./use-memory.js";
 
@@ -89,9 +89,7 @@ async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
     yield* createReadStream(file);
   } catch (cause) {
     if ((cause as { readonly syscall?: unknown }).syscall === undefined) throw cause;
-    throw new WrongUse(`${file} cannot be read: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw unreadable(file, cause);
   }
 }
 

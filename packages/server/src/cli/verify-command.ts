@@ -1,7 +1,6 @@
 import { createPublicKey } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { ErasureReceipt } from "mnemograph";
-import type { CliCommand } from "./flags.js";
+import { type CliCommand, readText } from "./flags.js";
 import { counted, print, WrongUse } from "./output.js";
 
 interface VerifyFlags {
@@ -46,16 +45,6 @@ function described({ erasure, check, notCovered }: ErasureReceipt): string[] {
     `Checked by ${check.by}, ${check.at}: ${rows(check.left)} left.`,
     `Not covered: ${notCovered.join("; ")}.`,
   ];
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new WrongUse(`${file} cannot be read: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }
 
 function requireEd25519(pem: string, file: string): string {

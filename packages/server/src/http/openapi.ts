@@ -1,6 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { ownerIdFields } from "../operations/caller.js";
-import { described } from "../operations/fields.js";
+import { jsonSchemaOf } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { httpStatuses } from "./problem.js";
@@ -106,8 +106,7 @@ function parametersOf(
 }
 
 function jsonSchema(schema: z.ZodType, io: Io, schemas: JsonObject): JsonObject {
-  const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
-  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(
+  const text = JSON.stringify(jsonSchemaOf(schema, io)).replaceAll(
     '"#/$defs/',
     '"#/components/schemas/',
   );

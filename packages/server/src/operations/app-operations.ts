@@ -1,40 +1,45 @@
 import { z } from "zod";
 import {
   each,
+  flag,
   nullableText,
+  nullableTime,
+  number,
+  optionalText,
   page,
   pageFrom,
   pageOf,
   reasonField,
   scope,
+  text,
   time,
   withDescription,
 } from "./fields.js";
 import { operation } from "./operation.js";
 
-const app = { appId: z.string() };
-const ownersPage = z.strictObject({
+const app = { appId: text };
+const ownersPage = {
   ...page,
   sort: z.enum(["oldest", "active"]).optional(),
   search: withDescription(
-    z.string().optional(),
+    optionalText,
     "A beginning or a part of the id: then one page, the latest active first.",
   ),
-});
+};
 /** The latest active ones are one page. */
 const cursorIn =
-  ({ search, sort }: z.output<typeof ownersPage>) =>
+  ({ search, sort }: z.output<z.ZodObject<typeof ownersPage>>) =>
   ({ cursor }: { readonly cursor: string }) =>
     search === undefined && sort !== "active" ? cursor : null;
 const note = z.strictObject({
-  ...each(z.string(), "id", "content"),
+  ...each(text, "id", "content"),
   ...each(time, "createdAt", "updatedAt"),
 });
 const owner = z.strictObject({
   scope,
-  ...each(z.number(), "memories", "threads", "items"),
-  lastActivityAt: time.nullable(),
-  cursor: z.string(),
+  ...each(number, "memories", "threads", "items"),
+  lastActivityAt: nullableTime,
+  cursor: text,
 });
 
 export const appOperations = {
@@ -47,18 +52,18 @@ export const appOperations = {
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
-    input: z.strictObject({ ...app, ...reasonField, purgeMemories: z.boolean().optional() }),
+    input: { ...app, ...reasonField, purgeMemories: flag.optional() },
     answer: z.strictObject(
-      each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems"),
+      each(number, "endedThreads", "deletedCount", "hiddenCount", "deletedItems"),
     ),
     call: ({ memory, target, actor }, { appId: _, ...how }) =>
       memory.apps.uninstall({ ...how, ...target, actor }),
   }),
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",
-    input: z.strictObject({ ...app, ...page }),
+    input: { ...app, ...page },
     // The last page has no cursor at all.
-    answer: z.strictObject({ memories: z.array(note), nextCursor: z.string().optional() }),
+    answer: z.strictObject({ memories: z.array(note), nextCursor: optionalText }),
     async call({ memory, target }, { limit, after }) {
       const notes = memory.notes.list({ ...target, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
@@ -73,8 +78,8 @@ export const appOperations = {
   }),
   purgeAppMemories: operation("delete", "/apps/:appId/memories", "app", {
     does: "Delete all notes of an app for good",
-    input: z.strictObject({ ...app, ...reasonField }),
-    answer: z.strictObject({ success: z.literal(true), deletedCount: z.number() }),
+    input: { ...app, ...reasonField },
+    answer: z.strictObject({ success: z.literal(true), deletedCount: number }),
     async call({ memory, target, actor }, { reason }) {
       const { deletedCount } = await memory.notes.purge({ ...target, reason, actor });
       return { success: true as const, deletedCount };
@@ -82,7 +87,7 @@ export const appOperations = {
   }),
   removeAppMemory: operation("delete", "/apps/:appId/memories/:memoryId", "app", {
     does: "Remove one note; until its purge it can be restored",
-    input: z.strictObject({ ...app, memoryId: z.string(), ...reasonField }),
+    input: { ...app, memoryId: text, ...reasonField },
     versioned: true,
     answer: z.strictObject({ success: z.literal(true) }),
     async call({ memory, target, actor, match }, { memoryId, reason }) {
@@ -92,13 +97,13 @@ export const appOperations = {
   }),
   countAppMemories: operation("get", "/apps/:appId/memories/count", "app", {
     does: "How many notes are in use",
-    input: z.strictObject(app),
-    answer: z.strictObject({ count: z.number() }),
+    input: app,
+    answer: z.strictObject({ count: number }),
     call: async ({ memory, target }) => ({ count: await memory.notes.count(target) }),
   }),
   appContext: operation("get", "/apps/:appId/memories/context", "app", {
     does: "An app's notes as a part of a prompt; null without any",
-    input: z.strictObject({ ...app, agent: z.string().optional() }),
+    input: { ...app, agent: optionalText },
     answer: z.strictObject({ context: nullableText }),
     call: async ({ memory, target }, { agent }) => ({
       context: await memory.notes.context({ ...target, agent }),

@@ -4,7 +4,21 @@ import { z } from "zod";
 /** Names, descriptions and JSON schemas of types, for OpenAPI. */
 export const described = z.registry<Readonly<Record<string, unknown>>>();
 
+export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output") {
+  const options = { metadata: described, unrepresentable: "any", reused: "inline" } as const;
+  return z.toJSONSchema(schema, { io, ...options });
+}
+
+export const text = z.string();
+export const optionalText = text.optional();
+export const nullableText = text.nullable();
+export const texts = z.array(text);
+export const number = z.number();
+export const nullableNumber = number.nullable();
+export const flag = z.boolean();
+
 export const time = z.coerce.date().register(described, { type: "string", format: "date-time" });
+export const nullableTime = time.nullable();
 
 export const moment = z.iso
   .datetime({ offset: true })
@@ -14,7 +28,7 @@ export const moment = z.iso
 export const momentText = z.string().register(described, { type: "string", format: "date-time" });
 
 export const anyObject = z
-  .record(z.string(), z.unknown())
+  .record(text, z.unknown())
   .register(described, { type: "object", additionalProperties: true });
 
 /** A column's type in JSON: `times` for times, any object for JSON. */
@@ -37,7 +51,6 @@ export function withDescription<Type extends z.ZodType>(type: Type, description:
 }
 
 export const rowNumber = z.int().min(0);
-export const nullableText = z.string().nullable();
 
 export function each<Type extends z.ZodType, const Name extends string>(
   type: Type,
@@ -50,7 +63,7 @@ const previous = "`nextCursor` of the previous page.";
 
 export const page = {
   limit: withDescription(z.int().min(1).max(1_000).optional(), "Rows. Default: 100."),
-  after: withDescription(z.string().optional(), previous),
+  after: withDescription(optionalText, previous),
 };
 
 /** Pages by row number, latest first. */
@@ -59,8 +72,12 @@ export const numberedPage = {
   before: withDescription(rowNumber.optional(), previous),
 };
 
+export function listOf<const Name extends string, Row extends z.ZodType>(name: Name, row: Row) {
+  return z.strictObject(each(z.array(row), name));
+}
+
 export function pageOf<const Name extends string, Row extends z.ZodType>(name: Name, row: Row) {
-  return z.strictObject({ ...each(z.array(row), name), nextCursor: nullableText });
+  return listOf(name, row).extend({ nextCursor: nullableText });
 }
 
 /** A full page has a cursor, even if no row follows. */
@@ -80,43 +97,35 @@ export async function pageFrom<const Name extends string, Row>(
 }
 
 export const scope = z
-  .strictObject(each(z.string().optional(), "tenantId", "userId", "appId"))
+  .strictObject(each(optionalText, "tenantId", "userId", "appId"))
   .register(described, { id: "Scope" });
 
 export const memoryKind = z.enum(memoryKinds);
 export const memoryState = z.enum(memoryStates);
 
 export const counts = z
-  .record(z.string(), z.number())
+  .record(text, number)
   .register(described, { type: "object", additionalProperties: { type: "number" } });
 
-export const reasonField = { reason: z.string().optional() };
-
-const pastTime = z.string();
+export const reasonField = { reason: optionalText };
 
 /** The core checks the times. */
 export const asOf = withDescription(
-  z.union([
-    pastTime,
-    z.strictObject({ validAt: pastTime.optional(), knownAt: pastTime.optional() }),
-  ]),
+  z.union([text, z.strictObject({ validAt: optionalText, knownAt: optionalText })]),
   "A past time: what memory knew then, and was true then. ISO 8601 with an offset, or a day. Or one or both of `{ validAt, knownAt }`, in a query as JSON.",
 );
 
 /** What an answer about the past says of itself; only with `asOf`. */
 export const pastAnswer = {
-  asOf: z.strictObject({ validAt: time.nullable(), knownAt: time }).optional(),
-  complete: withDescription(
-    z.boolean().optional(),
-    "Whether all that was known then can still be found.",
-  ),
+  asOf: z.strictObject({ validAt: nullableTime, knownAt: time }).optional(),
+  complete: withDescription(flag.optional(), "Whether all that was known then can still be found."),
   missing: z
     .array(
       z.strictObject({
         reason: z.enum(["forgotten", "audit_purged"]),
-        count: z.number().optional(),
+        count: number.optional(),
         before: time.optional(),
-        detail: z.string(),
+        detail: text,
       }),
     )
     .optional(),
@@ -125,5 +134,5 @@ export const pastAnswer = {
 const byWordsHelp = "How many memories were compared by words alone: their text changed since.";
 export const pastQueryAnswer = {
   ...pastAnswer,
-  byWords: withDescription(z.number().optional(), byWordsHelp),
+  byWords: withDescription(number.optional(), byWordsHelp),
 };

@@ -1,14 +1,27 @@
 import type { MemoryItem } from "mnemograph";
 import { consentStatuses, itemColumns } from "mnemograph/contract";
 import { z } from "zod";
-import { described, each, jsonField, nullableText, scope, time } from "./fields.js";
+import {
+  described,
+  each,
+  jsonField,
+  nullableNumber,
+  nullableText,
+  nullableTime,
+  number,
+  optionalText,
+  scope,
+  text,
+  texts,
+  time,
+} from "./fields.js";
 
 export const source = z.strictObject({
-  threadId: z.string(),
-  seqs: z.array(z.number()),
-  quote: z.string().optional(),
+  threadId: text,
+  seqs: z.array(number),
+  quote: optionalText,
 });
-const turns = z.strictObject({ start: z.number(), end: z.number() });
+const turns = z.strictObject({ start: number, end: number });
 
 /** A `MemoryItem` has the columns of `own`, and groups or renames the others. */
 const {
@@ -37,9 +50,9 @@ export const memoryItem = z
 export const memoryHit = z
   .strictObject({
     memory: memoryItem,
-    similarity: z.number(),
-    score: z.number(),
-    reason: z.string(),
+    similarity: number,
+    score: number,
+    reason: text,
     related: z.array(memoryItem).optional(),
   })
   .register(described, { id: "MemoryHit" });
@@ -58,8 +71,8 @@ const outcomeFields = z.strictObject({
     "refused",
   ]),
   id: nullableText,
-  problems: z.array(z.string()),
-  ...each(z.string().optional(), "consentId", "trimmed", "message"),
+  problems: texts,
+  ...each(optionalText, "consentId", "trimmed", "message"),
 });
 
 export const writeOutcome = outcomeFields
@@ -68,35 +81,35 @@ export const writeOutcome = outcomeFields
 
 export const historyEntry = z
   .strictObject({
-    id: z.number(),
-    event: z.string(),
+    id: number,
+    event: text,
     old: z.unknown(),
     new: z.unknown(),
     actor: nullableText,
-    revision: z.number(),
-    memoryRevision: z.number().nullable(),
+    revision: number,
+    memoryRevision: nullableNumber,
     at: time,
   })
   .register(described, { id: "HistoryEntry" });
 
 const change = z
   .strictObject({
-    rev: z.number(),
-    ...each(z.string(), "event", "memoryId", "category", "line"),
+    rev: number,
+    ...each(text, "event", "memoryId", "category", "line"),
     at: time,
   })
   .register(described, { id: "Change" });
 
 export const changesAnswer = z.strictObject({
-  revision: z.number(),
-  trimmedTo: z.number().optional(),
+  revision: number,
+  trimmedTo: number.optional(),
   changes: z.array(change),
   nextCursor: nullableText,
 });
 
 export const evidence = z.strictObject({
-  quote: z.string(),
-  ...each(z.string().optional(), "message", "threadId", "messageId"),
+  quote: text,
+  ...each(optionalText, "message", "threadId", "messageId"),
 });
 
 export const consentRequest = z
@@ -104,7 +117,7 @@ export const consentRequest = z
     scope,
     rule: z.enum(["consent", "signals"]),
     status: z.enum(consentStatuses),
-    ...each(z.string(), "id", "category", "text"),
+    ...each(text, "id", "category", "text"),
     ...each(
       nullableText,
       "key",
@@ -115,9 +128,9 @@ export const consentRequest = z
       "decidedVia",
       "memoryId",
     ),
-    ...each(z.number(), "seenCount", "signals", "revision"),
+    ...each(number, "seenCount", "signals", "revision"),
     ...each(time, "createdAt", "expiresAt", "askAt"),
-    decidedAt: time.nullable(),
+    decidedAt: nullableTime,
     source: source.nullable(),
     evidence: evidence.nullable(),
   })

@@ -1,4 +1,4 @@
-import type { AsOf, MemoryDraft, MemoryItem, MemoryListing, Scope } from "mnemograph";
+import type { AsOf, Memory, MemoryDraft, MemoryItem, MemoryListing, Scope } from "mnemograph";
 import {
   changeFields,
   consentStatuses,
@@ -17,16 +17,22 @@ import {
   asOf,
   described,
   each,
+  flag,
   jsonField,
+  listOf,
   memoryKind,
   memoryState,
   momentText,
+  number,
+  optionalText,
   page,
   pageFrom,
   pageOf,
   pastAnswer,
   reasonField,
   rowNumber,
+  text,
+  texts,
   withDescription,
 } from "./fields.js";
 import {
@@ -40,7 +46,7 @@ import {
 } from "./memory-answers.js";
 import { type CallContext, operation } from "./operation.js";
 
-const idField = { id: z.string() };
+const idField = { id: text };
 const consent = { consent: z.literal("given").optional() };
 
 const sinceHelp = "`nextCursor` or `revision` of an earlier answer. 0: from the first change.";
@@ -57,35 +63,35 @@ const draft = z
   .strictObject({
     ...jsonFields(draftFields),
     source: source.optional(),
-    correction: z.boolean().optional(),
+    correction: flag.optional(),
   })
   .register(described, { id: "MemoryDraft" }) as unknown as z.ZodType<MemoryDraft>;
 
-const patch = z.strictObject({
+const patch = {
   ...jsonFields(changeFields),
   ...consent,
-  ...each(z.string().optional(), "quote", "threadId", "reason"),
-});
+  ...each(optionalText, "quote", "threadId", "reason"),
+};
 
 /** Thousands take seconds, in which the user's other writers wait. */
 const maxUserDrafts = 500;
 
 const selected = {
   kinds: z.array(memoryKind).optional(),
-  ...each(z.array(z.string()).optional(), "categories", "keys"),
-  contains: z.string().optional(),
+  ...each(texts.optional(), "categories", "keys"),
+  contains: optionalText,
   states: z.array(memoryState).optional(),
 };
 
 export const memoryOperations = {
   listMemories: operation("get", "/memories", "listed", {
     does: "Memories, newest first unless `sort` says otherwise; for operators also of everybody",
-    input: z.strictObject({
+    input: {
       ...selected,
       sort: z.enum(memorySorts).optional(),
       asOf: asOf.optional(),
       ...page,
-    }),
+    },
     answer: pageOf("memories", memoryItem).extend(pastAnswer),
     async call({ memory, target }, input) {
       const listing = { ...target, ...input } as MemoryListing;
@@ -99,21 +105,21 @@ export const memoryOperations = {
   }),
   countMemories: operation("get", "/memories/count", "listed", {
     does: "How many memories the list has on all its pages; 10,001 for more than 10,000",
-    input: z.strictObject(selected),
-    answer: z.strictObject({ count: z.number() }),
+    input: selected,
+    answer: z.strictObject({ count: number }),
     call: async ({ memory, target }, input) => ({
       count: await memory.memories.count({ ...target, ...input } as MemoryListing),
     }),
   }),
   addMemories: operation("post", "/memories", "scope", {
     does: "Write memories, by the rules of slots and merging",
-    input: z.strictObject({
+    input: {
       memories: z.array(draft).min(1).max(5_000),
       ...consent,
       ...reasonField,
-      threadId: z.string().optional(),
-    }),
-    answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
+      threadId: optionalText,
+    },
+    answer: listOf("outcomes", writeOutcome),
     async call({ memory, caller, target, actor }, { memories, ...how }) {
       if (caller.role === "user" && memories.length > maxUserDrafts) {
         const problem = `a request of a user has at most ${maxUserDrafts}, and this one has ${memories.length}`;
@@ -130,14 +136,14 @@ export const memoryOperations = {
   getMemory: operation("get", "/memories/:id", "scope", {
     does: "One memory, in whatever state",
     versioned: true,
-    input: z.strictObject(idField),
+    input: idField,
     answer: memoryItem,
     call: (context, input) => visibleMemory(context, input.id),
   }),
   updateMemory: operation("patch", "/memories/:id", "scope", {
     does: "Change a memory in place",
     versioned: true,
-    input: patch.extend(idField),
+    input: { ...patch, ...idField },
     answer: memoryItem,
     async call(context, input) {
       const access = await checkedAccess(context, input.id, setsWords(input));
@@ -149,40 +155,28 @@ export const memoryOperations = {
   confirmMemory: operation("post", "/memories/:id/confirm", "scope", {
     does: "End the doubt about a memory: it holds",
     versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField }),
+    input: { ...idField, ...reasonField },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.confirm({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("confirm"),
   }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
     does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField }),
+    input: { ...idField, ...reasonField },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.remove({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("remove"),
   }),
   restoreMemory: operation("post", "/memories/:id/restore", "scope", {
     does: "Bring a removed memory back",
     versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
+    input: { ...idField, ...reasonField, ...consent },
     answer: memoryItem,
-    call: async (context, input) =>
-      context.memory.memories.restore({
-        ...input,
-        ...(await checkedAccess(context, input.id, false)),
-      }),
+    call: changed("restore"),
   }),
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
     versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField, ...consent, to: z.number() }),
+    input: { ...idField, ...reasonField, ...consent, to: number },
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.revert({
@@ -194,15 +188,15 @@ export const memoryOperations = {
     does: "Release a memory from quarantine, on an operator's word",
     operators: true,
     versioned: true,
-    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
+    input: { ...idField, ...reasonField, ...consent },
     answer: memoryItem,
     call: ({ memory, target, actor, match }, input) =>
       memory.memories.approve({ ...input, ...target, ...match, actor }),
   }),
   memoryHistory: operation("get", "/memory/:id/history", "scope", {
     does: "Who changed what in a memory, newest first",
-    input: z.strictObject(idField),
-    answer: z.strictObject({ events: z.array(historyEntry) }),
+    input: idField,
+    answer: listOf("events", historyEntry),
     async call({ memory, target }, { id }) {
       const events = await memory.memories.history({ ...target, id });
       if (events.length === 0) throw memoryNotFound(id);
@@ -211,10 +205,10 @@ export const memoryOperations = {
   }),
   listChanges: operation("get", "/changes", "scope", {
     does: "Changes after a revision, oldest first: go on by `since` the `nextCursor`, or the `revision` where there is none",
-    input: z.strictObject({
+    input: {
       since: withDescription(rowNumber.optional(), sinceHelp),
       limit: page.limit,
-    }),
+    },
     answer: changesAnswer,
     async call({ memory, target }, input) {
       const found = await memory.changes.list({
@@ -230,12 +224,12 @@ export const memoryOperations = {
 export const consentOperations = {
   listConsents: operation("get", "/consents", "listed", {
     does: "Requests for the user's consent, newest first",
-    input: z.strictObject({
+    input: {
       status: z.array(z.enum(consentStatuses)).optional(),
-      due: z.boolean().optional(),
+      due: flag.optional(),
       rule: z.enum(["consent", "signals"]).optional(),
       ...page,
-    }),
+    },
     answer: pageOf("consents", consentRequest),
     call: ({ memory, target }, input) =>
       pageFrom(
@@ -248,12 +242,12 @@ export const consentOperations = {
   decideConsent: operation("post", "/consents/:id/decision", "scope", {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
     versioned: true,
-    input: z.strictObject({
+    input: {
       ...idField,
       decision: z.enum(["approve", "refuse", "later"]),
       evidence: evidence.optional(),
-      ...each(z.string().optional(), "value", "text", "reason"),
-    }),
+      ...each(optionalText, "value", "text", "reason"),
+    },
     answer: consentRequest,
     call: ({ memory, target, actor, match }, input) =>
       memory.consents.decide({ ...target, ...input, ...match, actor, via: "http" }),
@@ -286,6 +280,17 @@ function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   return given.origin === undefined && given.role === undefined
     ? { ...given, origin: "user" }
     : given;
+}
+
+function changed(verb: "confirm" | "remove" | "restore") {
+  return async (
+    context: CallContext<"scope">,
+    input: Parameters<Memory["memories"][typeof verb]>[0],
+  ) =>
+    context.memory.memories[verb]({
+      ...input,
+      ...(await checkedAccess(context, input.id, false)),
+    });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Memory } from "mnemograph";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Caller, Reach, TargetByReach } from "./caller.js";
 
 export type Method = "get" | "post" | "patch" | "delete";
@@ -57,16 +57,29 @@ export function operation<
   const Verb extends Method,
   const Path extends string,
   const Reached extends Reach,
-  Input extends z.ZodObject,
+  Fields extends z.ZodRawShape,
   Answer extends z.ZodType,
 >(
   method: Verb,
   path: Path,
   reach: Reached,
-  description: Omit<Operation<Verb, Path, Reached, Input, Answer>, "method" | "path" | "reach">,
-): Operation<Verb, Path, Reached, Input, Answer> {
-  return { method, path, reach, ...description };
+  {
+    input,
+    ...description
+  }: Omit<Described<Verb, Path, Reached, Fields, Answer>, "method" | "path" | "reach" | "input"> & {
+    readonly input: Fields;
+  },
+): Described<Verb, Path, Reached, Fields, Answer> {
+  return { method, path, reach, input: z.strictObject(input), ...description };
 }
+
+type Described<
+  Verb extends Method,
+  Path extends string,
+  Reached extends Reach,
+  Fields extends z.ZodRawShape,
+  Answer extends z.ZodType,
+> = Operation<Verb, Path, Reached, z.ZodObject<Fields, z.core.$strict>, Answer>;
 
 export function inputParts({
   path,

@@ -14,13 +14,20 @@ import {
   anyObject,
   counts,
   each,
+  flag,
+  listOf,
   moment,
+  nullableNumber,
   nullableText,
+  nullableTime,
+  number,
   numberedPage,
+  optionalText,
   page,
   pageFrom,
   pageOf,
   scope,
+  text,
   time,
   withDescription,
 } from "./fields.js";
@@ -28,7 +35,7 @@ import { operation } from "./operation.js";
 
 const jobKind = z.enum(workKinds);
 const selection = {
-  ...each(z.string().optional(), "threadId", "agentId", "runId"),
+  ...each(optionalText, "threadId", "agentId", "runId"),
   op: z.enum(eventOps).optional(),
   ...each(moment.optional(), "since", "until"),
   node: z.enum(eventParts).optional(),
@@ -40,7 +47,7 @@ const memoryCounts = z.strictObject({
   memories: counts,
   writes: counts,
   ...each(
-    z.number(),
+    number,
     "written",
     "rejected",
     "deadLetters",
@@ -48,102 +55,100 @@ const memoryCounts = z.strictObject({
     "recallsWithMemory",
     "conversations",
   ),
-  ...each(z.number(), "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
-  ...each(z.number(), "energyUnits", "notesEnergyUnits"),
-  ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
-  recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
+  ...each(number, "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
+  ...each(number, "energyUnits", "notesEnergyUnits"),
+  ...each(nullableNumber, "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
+  recallLatencyMs: z.strictObject(each(number, "p50", "p95")).nullable(),
 });
 const breaker = z.strictObject({
   state: z.enum(["up", "paused"]),
-  ...each(z.number().nullable(), "silentMs", "retryInMs"),
+  ...each(nullableNumber, "silentMs", "retryInMs"),
 });
 const breakerHelp =
   "Whether the database answers this process; while it is paused, calls fail at once.";
 const stats = memoryCounts.extend({
   since: time,
   energy: z.strictObject({
-    ...each(z.number(), "level", "unitsToday", "callsToday"),
+    ...each(number, "level", "unitsToday", "callsToday"),
     kinds: z.array(
       z.strictObject({
-        kind: z.string(),
-        ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
+        kind: text,
+        ...each(number, "calls", "inputTokens", "outputTokens", "units"),
       }),
     ),
   }),
-  rows: z
-    .array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() }))
-    .optional(),
-  appsWithNotesShare: z.number().nullable().optional(),
-  backlog: withDescription(z.number(), "Background jobs that are due and that no worker has."),
-  oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
-  stuck: withDescription(z.number(), "Those of them whose worker stopped: its lease ran out."),
+  rows: z.array(memoryCounts.extend({ day: optionalText, scope: scope.optional() })).optional(),
+  appsWithNotesShare: number.nullable().optional(),
+  backlog: withDescription(number, "Background jobs that are due and that no worker has."),
+  oldestDueAt: withDescription(nullableTime, "When the oldest of them became due."),
+  stuck: withDescription(number, "Those of them whose worker stopped: its lease ran out."),
   givenUp: withDescription(
-    z.number(),
+    number,
     "Background jobs that were given up, and that nobody has retried.",
   ),
   breaker: withDescription(breaker, breakerHelp),
 });
 
 const event = z.strictObject({
-  id: z.number(),
+  id: number,
   scope: scope.nullable(),
   status: selection.status.unwrap(),
   at: time,
-  ...each(z.string(), "node", "step", "op"),
+  ...each(text, "node", "step", "op"),
   ...each(nullableText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
-  similarity: z.number().nullable(),
+  similarity: nullableNumber,
 });
 
 const job = z.strictObject({
-  id: z.string(),
+  id: text,
   kind: jobKind,
   state: z.enum(jobStates),
-  key: z.string(),
+  key: text,
   scope,
   ...each(nullableText, "threadId", "error"),
   detail: withDescription(
     nullableText,
     "What the model answered or its provider said at the last try, redacted. It may quote a prompt.",
   ),
-  attempts: z.number().nullable(),
-  ...each(time.nullable(), "givenUpAt", "dueAt", "triedAt"),
+  attempts: nullableNumber,
+  ...each(nullableTime, "givenUpAt", "dueAt", "triedAt"),
   worker: withDescription(nullableText, "The process that took it, as host:pid."),
-  since: withDescription(time.nullable(), "When it was taken."),
+  since: withDescription(nullableTime, "When it was taken."),
   leaseUntil: withDescription(
-    time.nullable(),
+    nullableTime,
     "Another worker takes it over then, unless this one extends it.",
   ),
 });
 
-const consolidated = z.strictObject({ id: z.string(), text: nullableText });
+const consolidated = z.strictObject({ id: text, text: nullableText });
 const consolidationMove = consolidated.extend({
-  verdict: z.string(),
+  verdict: text,
   kept: consolidated.nullable(),
 });
 const consolidation = z.strictObject({
-  id: z.string(),
+  id: text,
   scope,
   status: z.enum(runStatuses),
   ...each(z.array(consolidationMove), "merged", "closed"),
   ...each(z.array(consolidated), "added", "left"),
   createdAt: time,
-  decidedAt: time.nullable(),
+  decidedAt: nullableTime,
   decidedBy: nullableText,
 });
 
 const setting = z.strictObject({
-  ...each(z.string(), "group", "name"),
+  ...each(text, "group", "name"),
   ...each(z.unknown(), "value", "default"),
-  changed: z.boolean(),
+  changed: flag,
 });
 
 export const serviceOperations = {
   stats: operation("get", "/stats", "listed", {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
-    input: z.strictObject({
+    input: {
       by: z.enum(["day", "app"]).optional(),
       days: z.int().min(1).max(90).optional(),
-    }),
+    },
     answer: stats,
     call: async ({ memory, target }, input) => ({
       ...(await memory.stats({ ...target, ...input } as StatsOf<undefined>)),
@@ -152,45 +157,44 @@ export const serviceOperations = {
   }),
   listEvents: operation("get", "/events", "counted", {
     does: "What happened, without content, latest first",
-    input: z.strictObject({ ...selection, ...numberedPage }),
+    input: { ...selection, ...numberedPage },
     answer: pageOf("events", event),
     call: ({ memory, target }, input) =>
       pageFrom("events", input.limit, memory.events.list({ ...target, ...input }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
-    input: z.strictObject({ ...selection, by: z.array(z.enum(eventFields)) }),
-    answer: z.strictObject({ counts: z.array(anyObject) }),
+    input: { ...selection, by: z.array(z.enum(eventFields)) },
+    answer: listOf("counts", anyObject),
     call: async ({ memory, target }, input) => ({
       counts: (await memory.events.count({ ...target, ...input })).map((count) => ({ ...count })),
     }),
   }),
   energyLevel: operation("get", "/energy", "tenant", {
     does: "How much energy a tenant has now",
-    input: z.strictObject({}),
+    input: {},
     answer: z.strictObject({
-      level: z.number(),
-      low: z.boolean(),
-      ...each(z.number().nullable(), "units", "capacity"),
+      level: number,
+      low: flag,
+      ...each(nullableNumber, "units", "capacity"),
     }),
     call: ({ memory, target }) => memory.energy.level(target),
   }),
   listCosts: operation("get", "/costs", "listed", {
     does: "What background calls of models took in the last days, by kind of work, user or app",
-    input: z.strictObject({
+    input: {
       by: z.enum(["kind", "user", "app"]),
       days: z.int().min(1).max(90).optional(),
       limit: page.limit,
-    }),
-    answer: z.strictObject({
-      costs: z.array(
-        z.strictObject({
-          kind: z.string().optional(),
-          scope: scope.optional(),
-          ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
-        }),
-      ),
-    }),
+    },
+    answer: listOf(
+      "costs",
+      z.strictObject({
+        kind: optionalText,
+        scope: scope.optional(),
+        ...each(number, "calls", "inputTokens", "outputTokens", "units"),
+      }),
+    ),
     call: async ({ memory, target }, input) => ({
       costs: await memory.energy.costs({ ...target, ...input }),
     }),
@@ -198,11 +202,11 @@ export const serviceOperations = {
   listJobs: operation("get", "/jobs", "listed", {
     does: "Background work that waits, runs or failed: a user's, an app's or everybody's",
     operators: true,
-    input: z.strictObject({
+    input: {
       state: z.enum(jobStates).optional(),
       kind: jobKind.optional(),
       ...page,
-    }),
+    },
     answer: pageOf("jobs", job),
     async call({ memory, target }, input) {
       const listed = await memory.jobs.list({ ...target, ...input });
@@ -212,15 +216,15 @@ export const serviceOperations = {
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
     does: "Make a job that failed or was given up due now",
-    input: z.strictObject({ id: z.string() }),
-    answer: z.strictObject({ retried: z.number() }),
+    input: { id: text },
+    answer: z.strictObject({ retried: number }),
     call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
   }),
   listConsolidations: operation("get", "/consolidations", "listed", {
     does: "Runs of consolidation, latest first: those that wait for an operator, and for 30 days those that were decided",
     operators: true,
-    input: z.strictObject({ status: z.array(z.enum(runStatuses)).optional(), limit: page.limit }),
-    answer: z.strictObject({ consolidations: z.array(consolidation) }),
+    input: { status: z.array(z.enum(runStatuses)).optional(), limit: page.limit },
+    answer: listOf("consolidations", consolidation),
     call: async ({ memory, target }, input) => ({
       consolidations: await memory.consolidations.list({ ...target, ...input }),
     }),
@@ -228,7 +232,7 @@ export const serviceOperations = {
   previewConsolidation: operation("post", "/consolidations", "scope", {
     does: "Ask the model what a run would merge and close, and keep that as a run that waits; null if nothing",
     operators: true,
-    input: z.strictObject({}),
+    input: {},
     answer: z.strictObject({ consolidation: consolidation.nullable() }),
     call: async ({ memory, target }) => ({
       consolidation: await memory.consolidations.preview(target),
@@ -237,7 +241,7 @@ export const serviceOperations = {
   decideConsolidation: operation("post", "/consolidations/:id/decision", "scope", {
     does: "Apply a run that waits, or dismiss it",
     operators: true,
-    input: z.strictObject({ id: z.string(), decision: z.enum(["apply", "dismiss"]) }),
+    input: { id: text, decision: z.enum(["apply", "dismiss"]) },
     answer: consolidation,
     call: ({ memory, target, actor }, input) =>
       memory.consolidations.decide({ ...target, ...input, actor }),
@@ -245,21 +249,21 @@ export const serviceOperations = {
   revertConsolidation: operation("post", "/consolidations/:id/revert", "scope", {
     does: "Undo an applied run, but for what changed since",
     operators: true,
-    input: z.strictObject({ id: z.string() }),
+    input: { id: text },
     answer: consolidation,
     call: ({ memory, target, actor }, input) =>
       memory.consolidations.revert({ ...target, ...input, actor }),
   }),
   settings: operation("get", "/settings", "everything", {
     does: "The settings in use, by group; of secrets, connections and functions only that they are given",
-    input: z.strictObject({}),
-    answer: z.strictObject({ settings: z.array(setting) }),
+    input: {},
+    answer: listOf("settings", setting),
     call: async ({ memory }) => ({ settings: memory.settings() }),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",
-    input: z.strictObject({ kinds: z.array(jobKind).optional() }),
-    answer: z.strictObject({ due: z.number() }),
+    input: { kinds: z.array(jobKind).optional() },
+    answer: z.strictObject({ due: number }),
     call: async ({ memory }, input) => ({ due: await memory.upkeep(input) }),
   }),
 };

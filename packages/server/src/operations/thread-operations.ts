@@ -16,45 +16,53 @@ import {
   counts,
   described,
   each,
+  flag,
+  listOf,
   moment,
+  nullableNumber,
   nullableText,
+  nullableTime,
+  number,
   numberedPage,
+  optionalText,
   page,
   pageFrom,
   pageOf,
   rowNumber,
   scope,
+  text,
+  texts,
   time,
   withDescription,
 } from "./fields.js";
 import { operation } from "./operation.js";
 
-const thread = { threadId: z.string() };
+const thread = { threadId: text };
 
-const messageAddress = z.strictObject({ ...thread, messageId: z.string() });
+const messageAddress = { ...thread, messageId: text };
 
 const changedTranscript = z
   .strictObject({
-    ...each(z.string(), "threadId", "messageId"),
-    ...each(z.number(), "seq", "checkpointValues"),
-    memoryIds: z.array(z.string()),
+    ...each(text, "threadId", "messageId"),
+    ...each(number, "seq", "checkpointValues"),
+    memoryIds: texts,
   })
   .register(described, { id: "ChangedTranscript" });
 
 export const forgotten = z
   .strictObject({
     removed: counts,
-    total: z.number(),
-    complete: z.boolean(),
-    sharedThreads: z.array(z.string()),
+    total: number,
+    complete: flag,
+    sharedThreads: texts,
   })
   .register(described, { id: "Forgotten" });
 
 const summaryVersion = z
   .strictObject({
     ...thread,
-    ...each(z.number(), "id", "startSeq", "endSeq"),
-    ...each(z.number().nullable(), "baseId", "baseEndSeq", "generationTimeMs"),
+    ...each(number, "id", "startSeq", "endSeq"),
+    ...each(nullableNumber, "baseId", "baseEndSeq", "generationTimeMs"),
     status: z.enum(["processing", "completed", "failed"]),
     ...each(nullableText, "text", "error"),
     createdAt: time,
@@ -64,37 +72,34 @@ const summaryVersion = z
 const failedHelp = "Whether background work of it failed, or was given up, and was not done since.";
 
 const callCosts = {
-  ...each(z.number().nullable(), "promptTokens", "sharedTokens", "cachedTokens"),
-  ...each(z.number(), "outputTokens", "calls"),
+  ...each(nullableNumber, "promptTokens", "sharedTokens", "cachedTokens"),
+  ...each(number, "outputTokens", "calls"),
 };
 
 const handedMessages = z.array(
   z.strictObject({
     role: z.enum(["system", "user", "assistant", "tool", "other"]),
     content: withDescription(z.unknown(), "Text, or parts as LangChain has them."),
-    ...each(z.string().optional(), "name", "tool_call_id"),
+    ...each(optionalText, "name", "tool_call_id"),
     tool_calls: z
-      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: anyObject }))
+      .array(z.strictObject({ id: optionalText, name: text, args: anyObject }))
       .optional(),
   }),
 );
 
 const replayAnswer = z.strictObject({
-  text: z.string(),
-  toolCalls: withDescription(z.array(z.string()), "Tools that it would call: none is run."),
+  text,
+  toolCalls: withDescription(texts, "Tools that it would call: none is run."),
   error: nullableText,
 });
 
 const replayedTurn = z
   .strictObject({
-    ...each(z.string(), "threadId", "messageId"),
-    ...each(z.number(), "turn", "seq"),
+    ...each(text, "threadId", "messageId"),
+    ...each(number, "turn", "seq"),
     at: time,
     agentId: nullableText,
-    complete: withDescription(
-      z.boolean(),
-      "Whether the messages are what was handed on, byte for byte.",
-    ),
+    complete: withDescription(flag, "Whether the messages are what was handed on, byte for byte."),
     gaps: z.array(
       z.strictObject({
         what: z.enum(["memory", "change", "consent", "unread", "summary", "message", "prompt"]),
@@ -107,38 +112,38 @@ const replayedTurn = z
       z.strictObject({
         ...each(nullableText, "id", "messageId"),
         part: z.enum([...blockParts, "change", "consent", "unread"]),
-        line: z.string(),
+        line: text,
       }),
     ),
     changed: handedMessages.nullable(),
     answers: z.strictObject({ asShown: replayAnswer, changed: replayAnswer.nullable() }).nullable(),
-    canAsk: withDescription(z.boolean(), "Whether the memory has a model that `ask` would ask."),
+    canAsk: withDescription(flag, "Whether the memory has a model that `ask` would ask."),
   })
   .register(described, { id: "ReplayedTurn" });
 
-const replayTexts = z.array(z.string()).optional();
+const replayTexts = texts.optional();
 
 export const threadOperations = {
   listThreads: operation("get", "/threads", "listed", {
     does: "Conversations, most recently active first; for operators also of everybody",
-    input: z.strictObject({
+    input: {
       ...page,
-      summarized: z.boolean().optional(),
+      summarized: flag.optional(),
       ...each(moment.optional(), "since", "until"),
       state: z.enum(threadStates).optional(),
-    }),
+    },
     answer: pageOf(
       "threads",
       z.strictObject({
         ...thread,
         scope,
         title: nullableText,
-        last: z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }).nullable(),
-        failed: withDescription(z.boolean(), failedHelp),
-        messages: z.number(),
-        cursor: z.string(),
+        last: z.strictObject({ role: z.enum(["user", "assistant"]), text }).nullable(),
+        failed: withDescription(flag, failedHelp),
+        messages: number,
+        cursor: text,
         ...each(time, "createdAt", "lastActivityAt"),
-        endedAt: time.nullable(),
+        endedAt: nullableTime,
         endedReason: nullableText,
       }),
     ),
@@ -152,43 +157,43 @@ export const threadOperations = {
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
-    input: z.strictObject({
+    input: {
       ...thread,
-      reason: z.string().optional(),
-      afterTurn: z.boolean().optional(),
-    }),
+      reason: optionalText,
+      afterTurn: flag.optional(),
+    },
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: nullableText }),
     call: ({ memory, target }, input) => memory.threads.end({ ...target, ...input }),
   }),
   deleteThread: operation("delete", "/threads/:threadId", "scope", {
     does: "Delete a conversation for good; what was learned there stays unless `memories=remove`",
-    input: z.strictObject({
+    input: {
       ...thread,
       memories: z.enum(["keep", "remove"]).optional(),
-      dryRun: z.boolean().optional(),
-    }),
+      dryRun: flag.optional(),
+    },
     answer: forgotten,
     call: ({ memory, target, signal }, input) =>
       memory.threads.delete({ ...target, ...input, signal }),
   }),
   shownTurns: operation("get", "/threads/:threadId/shown", "scope", {
     does: "What each turn was shown of memory, latest first",
-    input: z.strictObject({ ...thread, ...numberedPage }),
+    input: { ...thread, ...numberedPage },
     answer: pageOf(
       "turns",
       z.strictObject({
-        ...each(z.number(), "turn", "seq", "revision", "omitted"),
-        ...each(z.number().nullable(), "summaryId", "firstSeq"),
-        messageId: z.string(),
+        ...each(number, "turn", "seq", "revision", "omitted"),
+        ...each(nullableNumber, "summaryId", "firstSeq"),
+        messageId: text,
         at: time,
         memories: z.array(
           z.strictObject({
-            id: z.string(),
+            id: text,
             part: z.enum(shownParts),
             ...each(nullableText, "text", "origin"),
-            createdAt: time.nullable(),
-            score: z.number().nullable(),
-            scoreParts: z.partialRecord(z.enum(scoreSignals), z.number()).nullable(),
+            createdAt: nullableTime,
+            score: nullableNumber,
+            scoreParts: z.partialRecord(z.enum(scoreSignals), number).nullable(),
           }),
         ),
       }),
@@ -200,16 +205,16 @@ export const threadOperations = {
   }),
   replayTurn: operation("post", "/threads/:threadId/replay", "scope", {
     does: "The messages that memory handed on in a turn, and what a model says to them, or to others",
-    input: z.strictObject({
+    input: {
       ...thread,
       turn: rowNumber,
       seq: rowNumber.optional(),
-      agentId: z.string().optional(),
+      agentId: optionalText,
       without: withDescription(replayTexts, "Takes away: ids of memories and requests, or lines."),
       with: withDescription(replayTexts, "Texts that the turn adds as well."),
       memory: z.enum(["then", "today"]).optional(),
-      ask: withDescription(z.boolean().optional(), "Whether the memory's own model answers."),
-    }),
+      ask: withDescription(flag.optional(), "Whether the memory's own model answers."),
+    },
     answer: replayedTurn,
     async call({ memory, target }, { ask, ...input }) {
       const model = ask ? ({ model: "memory" } as const) : {};
@@ -222,42 +227,37 @@ export const threadOperations = {
   shownTo: operation("get", "/memories/:id/shown", "scope", {
     does: "The turns whose prompts a memory came into, latest first",
     operators: true,
-    input: z.strictObject({ id: z.string(), limit: page.limit }),
-    answer: z.strictObject({
-      turns: z.array(
-        z.strictObject({
-          scope,
-          ...each(z.string(), "threadId", "question"),
-          ...each(z.number(), "turn", "seq"),
-          at: time,
-          part: z.enum(shownParts),
-          score: z.number().nullable(),
-        }),
-      ),
-    }),
+    input: { id: text, limit: page.limit },
+    answer: listOf(
+      "turns",
+      z.strictObject({
+        scope,
+        ...each(text, "threadId", "question"),
+        ...each(number, "turn", "seq"),
+        at: time,
+        part: z.enum(shownParts),
+        score: nullableNumber,
+      }),
+    ),
     call: async ({ memory, target }, { id, limit }) => ({
       turns: await memory.threads.shownTo({ ...target, memoryId: id, limit }),
     }),
   }),
   shownWords: operation("get", "/threads/:threadId/shown/words", "scope", {
     does: "The words that each memory in a turn's prompt shares with the turn's question and answer",
-    input: z.strictObject({ ...thread, seq: rowNumber }),
-    answer: z.strictObject({
-      memories: z.array(
-        z.strictObject({ id: z.string(), ...each(z.array(z.string()), "question", "answer") }),
-      ),
-    }),
+    input: { ...thread, seq: rowNumber },
+    answer: listOf("memories", z.strictObject({ id: text, ...each(texts, "question", "answer") })),
     call: async ({ memory, target }, input) => ({
       memories: await emptyIfForbidden(memory.threads.shownWords({ ...target, ...input }), []),
     }),
   }),
   threadCost: operation("get", "/threads/:threadId/cost", "scope", {
     does: "Tokens of each turn's prompts and answers, latest first; of all turns, and of background calls",
-    input: z.strictObject({ ...thread, ...numberedPage }),
+    input: { ...thread, ...numberedPage },
     answer: pageOf(
       "turns",
       z.strictObject({
-        ...each(z.number(), "turn", "seq"),
+        ...each(number, "turn", "seq"),
         ...callCosts,
         source: z.enum(["model", "estimate"]),
       }),
@@ -265,8 +265,8 @@ export const threadOperations = {
       total: z.strictObject(callCosts),
       background: z.array(
         z.strictObject({
-          kind: z.string(),
-          ...each(z.number(), "calls", "inputTokens", "outputTokens"),
+          kind: text,
+          ...each(number, "calls", "inputTokens", "outputTokens"),
         }),
       ),
     }),
@@ -278,37 +278,38 @@ export const threadOperations = {
   }),
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
     does: "What was said, in its order: the last messages, those before a seq, or those after one",
-    input: z.strictObject({
+    input: {
       ...thread,
       limit: page.limit,
       before: rowNumber.optional(),
       // -1: before the first.
       after: z.int().min(-1).optional(),
       maxCharacters: z.int().min(1).max(1_000_000_000).optional(),
-    }),
-    answer: z.strictObject({
-      messages: z.array(
-        z.strictObject({
-          ...each(z.number(), "seq", "characters"),
-          ...each(z.string(), "messageId", "role", "text", "timeZone"),
-          ...each(nullableText, "actor", "agentId"),
-          saidAt: time,
-        }),
-      ),
-    }),
+    },
+    answer: listOf(
+      "messages",
+      z.strictObject({
+        ...each(number, "seq", "characters"),
+        ...each(text, "messageId", "role", "text", "timeZone"),
+        ...each(nullableText, "actor", "agentId"),
+        saidAt: time,
+      }),
+    ),
     call: async ({ memory, target }, input) => ({
       messages: await emptyIfForbidden(memory.threads.messages({ ...target, ...input }), []),
     }),
   }),
   exportCase: operation("get", "/threads/:threadId/case", "scope", {
     does: "A conversation as a test case in YAML, without the names of user, app, tenant and thread",
-    input: z.strictObject(thread),
-    answer: z.strictObject({ yaml: z.string() }),
+    input: thread,
+    answer: z.strictObject({ yaml: text }),
     async call({ memory, target: { scope } }, { threadId }) {
       const messages = await emptyIfForbidden(allMessages(memory, { scope, threadId }), []);
       if (messages.length === 0) throw nothingHere();
       const names = await namesOf(memory, scope);
-      return { yaml: exportCase({ scope, threadId, names, messages }) };
+      const [latest] = await memory.threads.shown({ scope, threadId, limit: 1 });
+      const shown = latest?.memories.flatMap(({ text }) => text ?? []) ?? [];
+      return { yaml: exportCase({ scope, threadId, names, messages, shown }) };
     },
   }),
   removeMessage: operation("delete", "/threads/:threadId/messages/:messageId", "scope", {
@@ -320,15 +321,15 @@ export const threadOperations = {
   }),
   replaceMessage: operation("patch", "/threads/:threadId/messages/:messageId", "scope", {
     does: "Give one message other words; what rests on the old ones alone is closed",
-    input: messageAddress.extend({ text: z.string() }),
+    input: { ...messageAddress, text },
     answer: changedTranscript,
     call: ({ memory, target, actor }, input) =>
       memory.transcript.replace({ ...target, ...input, actor }),
   }),
   listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
     does: "Every version of a thread's summary, oldest first, failed ones too",
-    input: z.strictObject({ ...thread, limit: page.limit, before: rowNumber.optional() }),
-    answer: z.strictObject({ summaries: z.array(summaryVersion) }),
+    input: { ...thread, limit: page.limit, before: rowNumber.optional() },
+    answer: listOf("summaries", summaryVersion),
     call: async ({ memory, target }, input) => ({
       summaries: await memory.summaries.list({ ...target, ...input }),
     }),
@@ -342,12 +343,11 @@ async function allMessages(
 ): Promise<ThreadMessage[]> {
   const all: ThreadMessage[] = [];
   const limit = 1_000;
-  for (let page = limit; page === limit && all.length < maxMessages; ) {
-    const after = all.at(-1)?.seq ?? -1;
-    const found = await memory.threads.messages({ ...address, limit, after });
+  let found: ThreadMessage[];
+  do {
+    found = await memory.threads.messages({ ...address, limit, after: all.at(-1)?.seq ?? -1 });
     all.push(...found);
-    page = found.length;
-  }
+  } while (found.length === limit && all.length < maxMessages);
   return all;
 }
 

@@ -1,6 +1,6 @@
 import { splitLines } from "mnemograph/contract";
 import { z } from "zod";
-import { anyObject, counts, each, scope } from "./fields.js";
+import { anyObject, counts, each, flag, number, scope } from "./fields.js";
 import { operation } from "./operation.js";
 import { forgotten } from "./thread-operations.js";
 
@@ -8,7 +8,7 @@ export const transferOperations = {
   export: operation("get", "/export", "scope", {
     does: "What is kept, as lines of JSON; the last one says how many there were",
     lines: "out",
-    input: z.strictObject({}),
+    input: {},
     answer: anyObject,
     call: ({ memory, target }) => memory.export(target) as AsyncIterable<Record<string, unknown>>,
   }),
@@ -16,18 +16,18 @@ export const transferOperations = {
     does: "Restore an export into an empty scope; an interrupted import is sent again",
     operators: true,
     lines: "in",
-    input: z.strictObject({}),
+    input: {},
     answer: z.strictObject({
       scope,
       written: counts,
-      ...each(z.number(), "lines", "total", "quarantined"),
+      ...each(number, "lines", "total", "quarantined"),
     }),
     call: ({ memory, target, stream, signal }) =>
       memory.import({ ...target, lines: splitLines(stream), signal }),
   }),
   forget: operation("post", "/forget", "scope", {
     does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
-    input: z.strictObject({ dryRun: z.boolean().optional() }),
+    input: { dryRun: flag.optional() },
     answer: forgotten,
     call: ({ memory, target, actor, signal }, input) =>
       memory.forget({ ...input, ...target, actor, signal }),

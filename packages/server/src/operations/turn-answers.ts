@@ -1,14 +1,21 @@
-import type { BaseMessage, MessageType } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, MessageType, ToolMessage } from "@langchain/core/messages";
 import type { Recalled } from "mnemograph";
-import { memoryBlock, messageText, scoreSignals, shownBy } from "mnemograph/contract";
+import { defined, memoryBlock, messageText, scoreSignals, shownBy } from "mnemograph/contract";
 import { z } from "zod";
 import {
   anyObject,
   described,
   each,
+  flag,
+  listOf,
+  nullableNumber,
   nullableText,
+  number,
+  optionalText,
   pastQueryAnswer,
   scope,
+  text,
+  texts,
   time,
   withDescription,
 } from "./fields.js";
@@ -17,59 +24,59 @@ import { memoryHit, memoryItem } from "./memory-answers.js";
 const chatMessage = z
   .strictObject({
     role: z.enum(["user", "assistant", "system", "tool", "other"]),
-    content: z.string(),
-    ...each(z.string().optional(), "id", "name", "toolCallId"),
+    content: text,
+    ...each(optionalText, "id", "name", "toolCallId"),
     toolCalls: z
-      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }))
+      .array(z.strictObject({ id: optionalText, name: text, args: z.unknown() }))
       .optional(),
   })
   .register(described, { id: "ChatMessage" });
 
 const summary = z.strictObject({
-  ...each(z.number(), "id", "startSeq", "endSeq", "startTurn", "endTurn"),
-  ...each(z.string(), "text", "endMessageId"),
+  ...each(number, "id", "startSeq", "endSeq", "startTurn", "endTurn"),
+  ...each(text, "text", "endMessageId"),
 });
 
-const rankedHit = memoryHit.extend({ parts: z.record(z.enum(scoreSignals), z.number()) });
+const rankedHit = memoryHit.extend({ parts: z.record(z.enum(scoreSignals), number) });
 
 export const recallAnswer = z.strictObject({
-  mode: z.string(),
+  mode: text,
   block: withDescription(nullableText, "Memories and summary as text for a prompt; null if empty."),
   shown: withDescription(anyObject, "Pass it to `remember`: then what was shown counts as seen."),
   epoch: withDescription(
-    z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }),
+    z.strictObject({ isNew: flag, firstSeq: number }),
     "Turns that extend one prompt: whether this one opens it, and the first message shown verbatim.",
   ),
   summary: summary.nullable(),
-  processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),
+  processing: z.strictObject(each(number, "id", "startSeq", "endSeq")).nullable(),
   ...each(z.array(chatMessage), "gap", "recent", "lastTurn"),
-  omitted: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
-  shortened: z.array(z.string()),
-  lastSeq: z.number(),
+  omitted: z.strictObject({ messages: number, endMessageId: text }).nullable(),
+  shortened: texts,
+  lastSeq: number,
   lastMessageId: nullableText,
   memories: z.strictObject({
     ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
     ...each(z.array(rankedHit), "relevant", "episodes"),
-    omitted: z.number(),
-    ...each(z.boolean().optional(), "omittedAtLeast", "timedOut"),
+    omitted: number,
+    ...each(flag.optional(), "omittedAtLeast", "timedOut"),
   }),
-  appName: z.string().optional(),
-  ...each(z.string(), "day", "timeZone"),
+  appName: optionalText,
+  ...each(text, "day", "timeZone"),
   changes: z.strictObject({
-    ...each(z.number(), "since", "revision", "count"),
+    ...each(number, "since", "revision", "count"),
     top: z.array(
       z.strictObject({
-        rev: z.number(),
-        ...each(z.string(), "memoryId", "event", "line"),
+        rev: number,
+        ...each(text, "memoryId", "event", "line"),
         insteadId: nullableText,
-        isDoubted: z.boolean(),
+        isDoubted: flag,
       }),
     ),
   }),
-  unread: z.array(z.string()),
+  unread: texts,
   consents: z.array(
     z.strictObject({
-      ...each(z.string(), "id", "category", "text"),
+      ...each(text, "id", "category", "text"),
       ...each(nullableText, "key", "value", "current", "currentId"),
     }),
   ),
@@ -100,49 +107,38 @@ const chatRoles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"
 
 function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
   const { id, name } = message;
-  const { tool_calls: calls, tool_call_id: answered } = message as {
-    readonly tool_calls?: readonly {
-      readonly id?: string;
-      readonly name: string;
-      readonly args: unknown;
-    }[];
-    readonly tool_call_id?: unknown;
-  };
+  const { tool_calls: calls = [], tool_call_id: toolCallId } = message as Partial<
+    AIMessage & ToolMessage
+  >;
+  const toolCalls = calls.map(({ id, name, args }) => ({ ...defined({ id }), name, args }));
   return {
-    ...(id !== undefined && { id }),
+    ...defined({ id }),
     role: chatRoles[message.getType()] ?? "other",
     content: messageText(message),
-    ...(name !== undefined && { name }),
-    ...(Array.isArray(calls) &&
-      calls.length > 0 && {
-        toolCalls: calls.map(({ id, name, args }) => ({
-          ...(id !== undefined && { id }),
-          name,
-          args,
-        })),
-      }),
-    ...(typeof answered === "string" && { toolCallId: answered }),
+    ...defined({ name }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...defined({ toolCallId }),
   };
 }
 
-export const recordAnswer = z.strictObject({ recorded: z.number(), lastSeq: z.number() });
+export const recordAnswer = z.strictObject({ recorded: number, lastSeq: number });
 
 export const rememberAnswer = recordAnswer.extend({
-  summary: z.strictObject({ started: z.boolean(), reason: z.string().optional() }),
+  summary: z.strictObject({ started: flag, reason: optionalText }),
 });
 
 export const explanation = z
   .strictObject({
     question: z.strictObject({
-      text: z.string(),
-      lexemes: z.array(z.string()),
-      embedded: z.boolean(),
-      lacksEmbeddings: z.boolean(),
-      broad: z.boolean(),
+      text,
+      lexemes: texts,
+      embedded: flag,
+      lacksEmbeddings: flag,
+      broad: flag,
     }),
-    floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
-    budgetTokens: z.number().nullable(),
-    hits: z.array(rankedHit.extend({ rank: z.number(), matched: z.array(z.string()) })),
+    floor: z.union([number, z.strictObject({ best: number, each: number })]),
+    budgetTokens: nullableNumber,
+    hits: z.array(rankedHit.extend({ rank: number, matched: texts })),
     omitted: z.array(
       z.strictObject({
         memory: memoryItem,
@@ -157,8 +153,8 @@ export const explanation = z
           "state",
           "expired",
         ]),
-        detail: z.string(),
-        score: z.number().nullable(),
+        detail: text,
+        score: nullableNumber,
       }),
     ),
     past: z.strictObject(pastQueryAnswer).optional(),
@@ -171,10 +167,10 @@ export const queryAnswer = z.strictObject({
       memoryHit,
       z
         .strictObject({
-          text: z.string(),
-          ...each(z.string().optional(), "id", "category", "reason", "since", "caution"),
-          similarity: z.number().optional(),
-          related: z.array(z.string()).optional(),
+          text,
+          ...each(optionalText, "id", "category", "reason", "since", "caution"),
+          similarity: number.optional(),
+          related: texts.optional(),
           metadata: z.looseObject({}).optional(),
         })
         .register(described, { id: "MemoryBullet" }),
@@ -183,14 +179,13 @@ export const queryAnswer = z.strictObject({
   ...pastQueryAnswer,
 });
 
-export const transcriptAnswer = z.strictObject({
-  hits: z.array(
-    z.strictObject({
-      ...each(z.string(), "threadId", "messageId", "role", "text", "reason", "timeZone"),
-      ...each(z.number(), "seq", "similarity", "score"),
-      actor: nullableText,
-      saidAt: time,
-      scope,
-    }),
-  ),
-});
+export const transcriptAnswer = listOf(
+  "hits",
+  z.strictObject({
+    ...each(text, "threadId", "messageId", "role", "text", "reason", "timeZone"),
+    ...each(number, "seq", "similarity", "score"),
+    actor: nullableText,
+    saidAt: time,
+    scope,
+  }),
+);

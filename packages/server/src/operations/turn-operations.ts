@@ -7,7 +7,19 @@ import {
   reportSearch,
 } from "mnemograph/contract";
 import { z } from "zod";
-import { anyObject, asOf, described, each, memoryKind, moment } from "./fields.js";
+import {
+  anyObject,
+  asOf,
+  described,
+  each,
+  flag,
+  memoryKind,
+  moment,
+  number,
+  optionalText,
+  text,
+  texts,
+} from "./fields.js";
 import { operation } from "./operation.js";
 import {
   explanation,
@@ -19,13 +31,11 @@ import {
   transcriptAnswer,
 } from "./turn-answers.js";
 
-const textField = z.string();
-
 const chatInput = z
   .looseObject({
-    role: textField,
-    content: z.union([textField, z.array(z.unknown())]),
-    id: textField.optional(),
+    role: text,
+    content: z.union([text, z.array(z.unknown())]),
+    id: optionalText,
   })
   .register(described, {
     type: "object",
@@ -38,12 +48,12 @@ const chatInput = z
     additionalProperties: true,
   });
 
-const turn = z.strictObject({
-  threadId: textField,
+const turn = {
+  threadId: text,
   messages: z.array(chatInput).max(10_000),
-  ...each(textField.optional(), "agentId", "runId", "timeZone"),
+  ...each(optionalText, "agentId", "runId", "timeZone"),
   saidAt: moment.optional(),
-});
+};
 
 const noFilters = "no filters as memory_query has them";
 const filters = z
@@ -61,20 +71,20 @@ type QueryHits = z.output<typeof queryAnswer>["hits"];
 export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
-    input: z.strictObject({
-      threadId: textField,
-      ...each(textField.optional(), "query", "agent", "timeZone"),
-      messageIds: z.array(textField).optional(),
+    input: {
+      threadId: text,
+      ...each(optionalText, "query", "agent", "timeZone"),
+      messageIds: texts.optional(),
       mode: z.enum(["active", "passive"]).optional(),
       minTrust: minTrustField,
-    }),
+    },
     answer: recallAnswer,
     call: async ({ memory, target }, input) =>
       recallOf(await memory.recall({ ...target, ...input })),
   }),
   remember: operation("post", "/remember", "scope", {
     does: "End a turn: record its messages, and start what is due",
-    input: turn.extend({ shown: anyObject.optional() }),
+    input: { ...turn, shown: anyObject.optional() },
     answer: rememberAnswer,
     async call({ memory, target }, input) {
       const turn = { ...target, ...input } as Parameters<Memory["remember"]>[0];
@@ -92,49 +102,46 @@ export const turnOperations = {
   }),
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is omitted",
-    input: z.strictObject({
-      query: textField,
-      ...each(textField.nullish(), "threadId", "agent", "timeZone"),
+    input: {
+      query: text,
+      ...each(text.nullish(), "threadId", "agent", "timeZone"),
       filters: filters.optional(),
-      categories: z.array(textField).nullish(),
+      categories: texts.nullish(),
       kinds: z.array(memoryKind).nullish(),
       minTrust: minTrustField,
-      ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
+      ...each(number.nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
-      explain: z.boolean().optional(),
+      explain: flag.optional(),
       asOf: asOf.nullish(),
-    }),
+    },
     answer: z.union([queryAnswer, explanation]),
     async call({ memory, target }, { return: form, explain, asOf, ...query }) {
-      const request = { ...target, ...query };
       if (explain && form)
         throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
-      if (explain) return memory.query({ ...request, explain, asOf: asOf ?? undefined });
+      if (explain) return memory.query({ ...target, ...query, explain, asOf: asOf ?? undefined });
+      // Without a form too: then the hits are whole memories.
+      const request = { ...target, ...query, return: form as NonNullable<typeof form> };
       // What was shown of the past is no use of what is known today.
       if (asOf) {
-        const past = form
-          ? await memory.query({ ...request, asOf, return: form })
-          : await memory.query({ ...request, asOf });
+        const past = await memory.query({ ...request, asOf });
         return { ...past, hits: past.hits as QueryHits };
       }
-      const hits = form
-        ? await memory.query({ ...request, return: form })
-        : await memory.query(request);
+      const hits = (await memory.query(request)) as QueryHits;
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
         return id === undefined ? [] : { id, similarity: hit.similarity };
       });
       await reportSearch(memory, { scope: target.scope, agentId: query.agent ?? undefined }, shown);
-      return { hits: hits as QueryHits };
+      return { hits };
     },
   }),
   searchTranscript: operation("post", "/transcript/search", "listed", {
     does: "What was said that fits a question, word for word, best first; for operators also of everybody",
-    input: z.strictObject({
-      query: textField,
-      ...each(textField.optional(), "threadId", "timeZone"),
-      ...each(z.number().optional(), "topK", "threshold"),
-    }),
+    input: {
+      query: text,
+      ...each(optionalText, "threadId", "timeZone"),
+      ...each(number.optional(), "topK", "threshold"),
+    },
     answer: transcriptAnswer,
     call: async ({ memory, target }, input) => ({
       hits: await memory.transcript.search({ ...target, ...input }),
@@ -142,13 +149,13 @@ export const turnOperations = {
   }),
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",
-    input: z.strictObject({
-      threadId: textField,
-      ...each(textField.optional(), "title", "agentId", "runId"),
-      tags: z.array(textField).optional(),
-      pinned: z.boolean().optional(),
-      ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
-    }),
+    input: {
+      threadId: text,
+      ...each(optionalText, "title", "agentId", "runId"),
+      tags: texts.optional(),
+      pinned: flag.optional(),
+      ...each(number.optional(), "importance", "fromSeq", "toSeq"),
+    },
     answer: z.strictObject({ procedure: anyObject.nullable() }),
     async call({ memory, target, actor }, input) {
       const procedure = await memory.procedures.write({ ...target, ...input, actor });

@@ -6,7 +6,7 @@ import { MemoryError, messageOf } from "./errors.js";
 import { explainIssue } from "./input/parse-input.js";
 import { consentConfigSchema, consentPolicy } from "./memories/consent/consent-policy.rule.js";
 import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
-import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memory-options.js";
+import { memoriesSettingsSchema, memoryConstants } from "./memories/item/memories-settings.js";
 import { notesOptionsSchema } from "./notes/notes-options.js";
 import { energyOptionsSchema } from "./observability/usage/energy-options.js";
 import { databaseOptionsSchema } from "./postgres/open-database.js";
