@@ -7,7 +7,7 @@ import type { ReadLimits } from "./context-options.js";
 import { maxTurnMessages } from "./conversation-context.rule.js";
 import type { ShownNews, ShownPart } from "./shown-turns.js";
 
-interface ConversationSummary {
+export interface ConversationSummary {
   readonly id: number;
   readonly startSeq: number;
   readonly endSeq: number;
