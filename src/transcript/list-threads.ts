@@ -139,36 +139,25 @@ export type ErasableThread = {
   readonly checkpointThreadId: string | null;
 };
 
-const columns = sql`x.id::text as ref, x.thread_id as "threadId",
-  x.checkpoint_name as "checkpointThreadId"`;
+/** @param which the end of a query of threads `x` */
+const erasable = (db: Connection, which: Sql): Promise<ErasableThread[]> =>
+  db.query<ErasableThread>(sql`
+    select x.id::text as ref, x.thread_id as "threadId", x.checkpoint_name as "checkpointThreadId"
+    from ${db.schema}.thread x where ${which}`);
 
 /** Locks threads against recording, not against memories that refer to them. */
-export function lockErasableThreads(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<ErasableThread[]> {
-  return tx.query<ErasableThread>(sql`
-    select ${columns} from ${tx.schema}.thread x
-    where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
-}
+export const lockErasableThreads = (tx: Connection, scope: ErasureScope, limit: number) =>
+  erasable(tx, sql`${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 
 /** In order of refs, after `after`. @default all */
-export async function findErasableThreads(
+export const findErasableThreads = (
   db: Connection,
   scope: ErasureScope,
   { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
-): Promise<ErasableThread[]> {
-  return db.query<ErasableThread>(sql`
-    select ${columns} from ${db.schema}.thread x
-    where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
-}
+) => erasable(db, sql`${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 
-export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
-  return db.query<ErasableThread>(sql`
-    select ${columns} from ${db.schema}.thread x
-    where ${isId(sql`x.thread_id`, threadId)}`);
-}
+export const findThreadsOfId = (db: Connection, threadId: string) =>
+  erasable(db, isId(sql`x.thread_id`, threadId));
 
 export async function eraseThreads(
   tx: Connection,
