@@ -81,7 +81,7 @@ export {
   erasureReceipt,
   receiptProblems,
 } from "./retention/forgetting/receipt.rule.js";
-export { isIdle, isWaiting } from "./retention/lifecycle/delete-idle-threads.js";
+export { isIdle, isWaiting } from "./retention/lifecycle/age-threads.js";
 export {
   type AppScope,
   parseAppScope,

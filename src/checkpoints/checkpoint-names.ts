@@ -26,6 +26,11 @@ export async function existingTables<Table extends { readonly table: string }>(
   return tables.filter(({ table }) => found.has(table));
 }
 
+export async function hasCheckpoints(db: Connection): Promise<boolean> {
+  const tables = checkpointTableNames.map((table) => ({ table }));
+  return (await existingTables(db, tables)).length > 0;
+}
+
 /**
  * `own`: names, and thread ids that no other tenant uses: runs without a user or without our
  * checkpointer wrote there. `shared`: thread ids whose checkpoints also hold other tenants' state.
@@ -34,8 +39,7 @@ export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
 ): Promise<{ own: string[]; shared: string[] }> {
-  const tables = checkpointTableNames.map((table) => ({ table }));
-  if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
+  if (!(await hasCheckpoints(db))) return { own: [], shared: [] };
   const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
   const others = threads.filter(
     ({ threadId, checkpointThreadId }) => checkpointThreadId !== threadId,

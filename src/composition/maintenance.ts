@@ -13,9 +13,8 @@ import { defineConsolidation } from "../reflection/consolidation/define-consolid
 import { sweepCompared } from "../reflection/consolidation/pair-statements.js";
 import { defineInsights } from "../reflection/insights/define-insights.js";
 import type { DueJob } from "../remember/remember.js";
-import { deleteIdleThreads } from "../retention/lifecycle/delete-idle-threads.js";
+import { deleteIdleThreads, pruneThreads } from "../retention/lifecycle/age-threads.js";
 import { defineLifecycle } from "../retention/lifecycle/lifecycle.js";
-import { pruneThreads } from "../retention/lifecycle/prune-threads.js";
 import { trimOldChanges } from "../retention/lifecycle/trim-changes.js";
 import type { Runtime } from "../runtime.js";
 import { sweepItems } from "../store/sweep-items.js";
@@ -64,8 +63,8 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedCon
 type Purge = (deps: Runtime<ResolvedConfig>) => Promise<void>;
 
 const purges: Readonly<Record<string, Purge>> = {
-  "Idle threads": deleteIdleThreads,
-  "Superseded checkpoints": pruneThreads,
+  "Idle threads": ({ db, config }) => deleteIdleThreads(db, config.threads.idleDays),
+  "Superseded checkpoints": ({ db, config }) => pruneThreads(db, config.checkpoints.keep),
   "Old changes": ({ db }) => trimOldChanges(db),
   "Old usage and events": ({ db }) => trimRecords(db),
   "Expired items of the store": ({ db }) => sweepItems(db),

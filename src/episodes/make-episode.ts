@@ -5,8 +5,8 @@ import { element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../transcript/find-messages.js";
+import { findOmissions } from "../work/forgotten-words.js";
 import { conversationBlock } from "../work/limit-material.js";
-import { findOmissions } from "../work/omissions.js";
 import type { StepTools, ThreadWork } from "../work/work-definition.js";
 import { type Claim, findClaimedThread, type NoWork, skipWork } from "../work/work-table.js";
 import {
@@ -17,7 +17,6 @@ import {
 } from "./episode-text.rule.js";
 
 export interface EpisodeWork extends ThreadWork {
-  readonly ownerRef: number;
   readonly turns: TurnRange;
   readonly messages: TurnMessage[];
 }
@@ -38,8 +37,8 @@ export async function loadEpisode(
   const withWords = messages.filter(({ text }) => hasWords(text));
   if (withWords.length === 0)
     return skipWork(deps.db, claim, { doneUntil: turns.end, more }, "nothing_new");
-  const { ownerRef, scope, threadId } = thread;
-  return { scope, threadId, ownerRef, turns, messages: withWords, doneUntil: turns.end, more };
+  const { scope, threadId } = thread;
+  return { scope, threadId, turns, messages: withWords, doneUntil: turns.end, more };
 }
 
 interface CompressInput {

@@ -14,7 +14,7 @@ import {
   watchForOutages,
 } from "./outage.js";
 import { type ClientSettings, type PooledClients, pooledClients } from "./pooled-clients.js";
-import { reconnect, retrying } from "./retry.js";
+import { reconnecting } from "./retry.js";
 import type { SchemaPlace } from "./schema-state.js";
 import { runInOrder, type SessionKind } from "./session-settings.js";
 
@@ -139,7 +139,7 @@ function statementsOn(
           ]);
           return results.at(-2) as QueryResult<Row>;
         });
-      return (await retrying(run, reconnect).catch(reported)).rows;
+      return (await reconnecting(run).catch(reported)).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);

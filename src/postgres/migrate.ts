@@ -13,7 +13,7 @@ import {
   shippedSchema,
 } from "./migration-set.js";
 import { retryOn } from "./retry.js";
-import { findGap, type WantedSchema } from "./schema-state.js";
+import { findGap, type SchemaState, type WantedSchema } from "./schema-state.js";
 import { askOf } from "./session-settings.js";
 
 const setupLock = "7885911234096720";
@@ -125,11 +125,8 @@ async function runMigrations(client: ClientBase, database: Database, options: Op
     await run(shipped.functions.statementsFor(schemaName, vectorSchema));
   }
   await runSets("isolation");
-  if (!installed) await insertMeta(client, database, shipped.baseline);
-  if (transactional.length > 0 || hasOldFunctions) {
-    await recordVersions(client, database, transactional, shipped.functions.version);
-    await isolateTables(client, database);
-  }
+  if (transactional.length > 0 || hasOldFunctions)
+    await recordMigrations(client, database, state, { ...shipped, migrations: transactional });
   await client.query("set local search_path to default");
   if (installed) await updateLanguage(client, database, installed.language);
   return { done: transactional.map(({ name }) => name), concurrent: pending[count] };
@@ -167,29 +164,26 @@ async function buildConcurrently(
   );
 }
 
-async function insertMeta(
+/** Records the versions, and isolates tables that are new. */
+async function recordMigrations(
   client: ClientBase,
-  { schema, language }: Database,
-  baseline: string,
+  { schema: { text: schema }, language }: Database,
+  { installed }: SchemaState,
+  { migrations, functions, baseline }: ShippedSchema,
 ): Promise<void> {
-  const columns = "version, functions_version, compatible_from, baseline, language";
-  await client.query(`insert into ${schema.text}.meta (${columns}) values (0, 0, 0, $1, $2)`, [
-    baseline,
-    language,
-  ]);
-}
-
-async function recordVersions(
-  client: ClientBase,
-  { schema }: Database,
-  applied: readonly Migration[],
-  functionsVersion: number,
-): Promise<void> {
+  if (!installed) {
+    const columns = "version, functions_version, compatible_from, baseline, language";
+    const insert = `insert into ${schema}.meta (${columns}) values (0, 0, 0, $1, $2)`;
+    await client.query(insert, [baseline, language]);
+  }
   const versions = new Map<string, number>();
-  versions.set("functions_version", functionsVersion).set("compatible_from", compatibleFrom);
-  for (const { set, version } of applied) versions.set(setVersionColumns[set], version);
+  versions.set("functions_version", functions.version);
+  versions.set("compatible_from", compatibleFrom);
+  for (const { set, version } of migrations) versions.set(setVersionColumns[set], version);
   const assigned = [...versions].map(([column, version]) => `${column} = ${version}`);
-  await client.query(`update ${schema.text}.meta set ${assigned.join(", ")}`);
+  await client.query(`update ${schema}.meta set ${assigned.join(", ")}`);
+  if (installed?.versions.isolation || versions.has(setVersionColumns.isolation))
+    await client.query(`select ${schema}.isolate_tables()`);
 }
 
 async function updateLanguage(
@@ -226,12 +220,6 @@ async function ensureSchema(client: ClientBase, { schemaName, schema }: Database
   const text = "select from pg_catalog.pg_namespace where nspname = $1";
   const { rowCount } = await client.query(text, [schemaName]);
   if (rowCount === 0) await client.query(`create schema ${schema.text}`);
-}
-
-async function isolateTables(client: ClientBase, { schema }: Database): Promise<void> {
-  const isolate = `${schema.text}.isolate_tables()`;
-  const { rows } = await client.query("select to_regprocedure($1) is not null as found", [isolate]);
-  if (rows[0]?.found) await client.query(`select ${isolate}`);
 }
 
 async function ensureVectorExtension(client: ClientBase): Promise<string> {

@@ -46,21 +46,16 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   const named = new Map(files.map(({ name, text }) => [name, text]));
   const textOf = (name: string) => named.get(name) ?? "";
   const migrations = files
-    .flatMap(({ name }) => {
+    .flatMap(({ name, text }): Migration[] => {
       const [, number, set = "core"] = /^(\d{4})_(?:(vector|isolation)(?:_|$))?/.exec(name) ?? [];
       if (number === undefined) return [];
-      return [{ name, set: set as MigrationSet, version: Number(number) }];
+      const statementsFor = (schemaName: string) => splitStatements(text, schemaName);
+      return [{ name, set: set as MigrationSet, version: Number(number), statementsFor }];
     })
     .sort(
       (a, b) =>
         a.version - b.version || migrationSets.indexOf(a.set) - migrationSets.indexOf(b.set),
-    )
-    .map((migration): Migration => {
-      return {
-        ...migration,
-        statementsFor: (schemaName) => splitStatements(textOf(migration.name), schemaName),
-      };
-    });
+    );
   const baseline = migrations.filter(({ version }) => version === firstVersion);
   const functions = textOf("functions");
   return {

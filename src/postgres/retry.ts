@@ -37,30 +37,18 @@ export async function retryOn<Result>(
   }
 }
 
-interface Retries {
-  readonly most: number;
-  readonly waitMs: (failures: number) => number;
-  readonly when: (error: unknown) => boolean;
-}
+/** Six tries at 0 to 3.1 s. */
+const lastWaitMs = 1_600;
 
-// Tries at 0 to 3.1 s, the time of a fast restart. Only for idempotent or guarded work.
-export const reconnect: Retries = {
-  most: 6,
-  waitMs: (failures) => 100 * 2 ** (failures - 1),
-  when: (error) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
-};
-
-export async function retrying<Result>(
-  work: () => Promise<Result>,
-  { most, waitMs, when }: Retries,
-): Promise<Result> {
-  for (let failures = 1; ; failures++) {
+/** Repeats `work` while connections fail, for a fast restart. Only for idempotent or guarded work. */
+export async function reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let waitMs = 100; ; waitMs *= 2) {
     try {
       return await work();
     } catch (error) {
-      if (failures >= most || !when(error)) throw error;
+      const isLost = !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error);
+      if (!isLost || waitMs > lastWaitMs) throw error;
     }
-    const ms = waitMs(failures);
-    if (ms > 0) await sleep(ms);
+    await sleep(waitMs);
   }
 }

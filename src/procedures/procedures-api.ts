@@ -19,8 +19,8 @@ import { foldPieces } from "../text/text-pieces.js";
 import { findThread } from "../transcript/claim-thread.js";
 import { findThreadMessages, type TurnMessage } from "../transcript/find-messages.js";
 import { givenMessages, messageListSchema, newMessages } from "../transcript/record.js";
+import { findOmissions } from "../work/forgotten-words.js";
 import { limitMaterial } from "../work/limit-material.js";
-import { findOmissions } from "../work/omissions.js";
 import {
   type ProcedureSteps,
   type ProceduresRuntime,

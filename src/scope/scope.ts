@@ -79,8 +79,8 @@ function readBy<Value>(read: (input: unknown) => Value) {
 }
 
 /** Of lists over everybody, which `listed` reads. */
-export const scopeField = z.unknown().optional();
-export const threadField = z.unknown().optional();
+export const scopeField = (z.unknown() as z.ZodType<unknown, Scope>).optional();
+export const threadField = (z.unknown() as z.ZodType<unknown, string>).optional();
 
 /**
  * The scope of `options`; undefined (all scopes) only without the key.

@@ -4,26 +4,18 @@ import { onOneLine, visibleText } from "../text/storable-text.js";
 
 const noBracket = /^[^<\u0080-\uFFFF]*$/;
 
+/** Linear: what may stand between the letters is none of them. */
+const resemblesTag = new RegExp(["<", ..."mem", "[o0]", ..."ry"].join("[^a-z0-9<]*"), "g");
+
 /** Escapes the bracket of anything that resembles a tag of the memory block. */
 export function contained(text: string): string {
   const visible = visibleText(text);
   if (noBracket.test(visible)) return visible;
-  const plain = plainLetters(visible);
-  if (!plain.includes("<")) return visible;
-  let letters = "";
-  const places: number[] = [];
-  for (let index = 0; index < plain.length; index++) {
-    const one = plain[index] ?? "";
-    if (!/[a-z0-9<]/.test(one)) continue;
-    letters += one === "0" ? "o" : one;
-    places.push(index);
-  }
   let result = "";
   let done = 0;
-  for (let at = letters.indexOf("<memory"); at >= 0; at = letters.indexOf("<memory", at + 1)) {
-    const place = places[at] ?? 0;
-    result += `${visible.slice(done, place)}&lt;`;
-    done = place + (/[\uD800-\uDBFF]/.test(visible[place] ?? "") ? 2 : 1);
+  for (const { index } of plainLetters(visible).matchAll(resemblesTag)) {
+    result += `${visible.slice(done, index)}&lt;`;
+    done = index + (/[\uD800-\uDBFF]/.test(visible[index] ?? "") ? 2 : 1);
   }
   return result + visible.slice(done);
 }

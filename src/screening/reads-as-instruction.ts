@@ -158,8 +158,7 @@ export function createScreen(
 }
 
 export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
-  for (const stretch of stretchesOf(text)) if (stretchInstructs(stretch, options)) return true;
-  return false;
+  return [...stretchesOf(text)].some((stretch) => stretchInstructs(stretch, options));
 }
 
 /** The same; yields to the event loop. */

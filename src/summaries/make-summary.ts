@@ -8,7 +8,7 @@ import { block, element, escapeMarkup } from "../text/prompt-text.js";
 import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import { dayIn, momentIn } from "../text/time-zone.js";
-import { findOmissions } from "../work/omissions.js";
+import { findOmissions } from "../work/forgotten-words.js";
 import type { StepTools } from "../work/work-definition.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";

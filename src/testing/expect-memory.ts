@@ -70,6 +70,8 @@ export function expectMemory(
 
 type Asked = Pick<Memory, "query" | "promptFor">;
 
+type Verb = "found" | "shown" | "believed";
+
 /** `texts` are searched for the words; `lines` tell what was there. */
 interface Answer {
   readonly texts: readonly string[];
@@ -77,43 +79,30 @@ interface Answer {
 }
 
 function expectationsOf(memory: Asked, isWanted: boolean): MemoryExpectations {
-  const check =
-    (verb: string, answerOf: (memory: Asked, expected: MemoryExpectation) => Promise<Answer>) =>
-    async (expected: MemoryExpectation) => {
-      const wanted = wordsOf(expected);
-      const answer = await answerOf(memory, expected);
-      for (const words of wanted) requireWords(words, answer, { isWanted, verb, ...expected });
-    };
-  return {
-    toFind: check("found", found),
-    toShow: check("shown", shown),
-    toBelieve: check("believed", believed),
+  const check = (verb: Verb) => async (expected: MemoryExpectation) => {
+    const wanted = wordsOf(expected);
+    const answer = await answerOf(memory, verb, expected);
+    for (const words of wanted) requireWords(words, answer, { isWanted, verb, ...expected });
   };
+  return { toFind: check("found"), toShow: check("shown"), toBelieve: check("believed") };
 }
 
-async function found(memory: Asked, { scope, query, agent, timeZone }: MemoryExpectation) {
-  const hits = await memory.query({ scope, query, agent, timeZone });
-  const lines = hits.map(({ memory: { text } }) => text);
-  return { texts: lines, lines };
-}
-
-async function shown(memory: Asked, expected: MemoryExpectation): Promise<Answer> {
-  const texts = await promptOf(memory, expected);
-  return { texts, lines: readPrompt(texts).claims.map(({ line }) => line) };
-}
-
-async function believed(memory: Asked, expected: MemoryExpectation): Promise<Answer> {
-  const lines = readPrompt(await promptOf(memory, expected)).believed;
-  return { texts: lines, lines };
-}
-
-/** The texts of the next turn's prompt, without the question. */
-async function promptOf(
+async function answerOf(
   memory: Asked,
+  verb: Verb,
   { scope, query, agent, timeZone, threadId = randomUUID() }: MemoryExpectation,
-): Promise<string[]> {
+): Promise<Answer> {
+  if (verb === "found") {
+    const hits = await memory.query({ scope, query, agent, timeZone });
+    const lines = hits.map(({ memory: { text } }) => text);
+    return { texts: lines, lines };
+  }
   const { messages } = await memory.promptFor({ scope, query, agent, timeZone, threadId });
-  return messages.slice(0, -1).map(({ content }) => content);
+  // Without the question.
+  const texts = messages.slice(0, -1).map(({ content }) => content);
+  const { claims, believed } = readPrompt(texts);
+  if (verb === "believed") return { texts: believed, lines: believed };
+  return { texts, lines: claims.map(({ line }) => line) };
 }
 
 function requireWords(

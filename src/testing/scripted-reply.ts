@@ -75,39 +75,32 @@ function structuredTool(
 }
 
 function copyOf(message: BaseMessage): AIMessage {
+  // Other messages have none of an answer's own fields.
   const { content, additional_kwargs, response_metadata, id, name } = message;
-  const copies = {
-    additional_kwargs: { ...additional_kwargs },
-    response_metadata: { ...response_metadata },
-  };
-  const common = { content, ...copies, ...defined({ id, name }) };
-  if (!AIMessage.isInstance(message)) return new AIMessage(common);
-  return new AIMessage({
-    ...common,
-    tool_calls: [...(message.tool_calls ?? [])],
-    invalid_tool_calls: [...(message.invalid_tool_calls ?? [])],
-    ...defined({ usage_metadata: message.usage_metadata }),
-  });
+  const { tool_calls, invalid_tool_calls, usage_metadata } = message as AIMessage;
+  const fields = { content, additional_kwargs, response_metadata, id, name };
+  const calls = { tool_calls, invalid_tool_calls, usage_metadata };
+  return new AIMessage(structuredClone(defined({ ...fields, ...calls })));
 }
 
 export function toolName(tool: BindToolsInput): string {
-  const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
-  if (isNamed(named)) return named.name;
+  const name = nameIn(tool);
+  if (name !== undefined) return name;
   throw new TypeError(
     'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
   );
 }
 
-function isNamed(value: unknown): value is { name: string } {
-  return (
-    typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
-  );
+/** Of a tool, or of a choice of one, in each of the forms. */
+function nameIn(value: unknown): string | undefined {
+  type Named = { readonly name?: unknown } | undefined;
+  const { function: inner, name } = Object(value) as Named & { readonly function?: Named };
+  const found = inner?.name ?? name;
+  return typeof found === "string" ? found : undefined;
 }
 
 function demandedTool(toolChoice: unknown): string | undefined {
   if (typeof toolChoice === "string")
     return ["auto", "any", "none", "required"].includes(toolChoice) ? undefined : toolChoice;
-  if (typeof toolChoice !== "object" || toolChoice === null) return undefined;
-  const choice = "function" in toolChoice ? toolChoice.function : toolChoice;
-  return isNamed(choice) ? choice.name : undefined;
+  return nameIn(toolChoice);
 }

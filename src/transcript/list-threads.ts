@@ -149,12 +149,8 @@ const erasable = (db: Connection, which: Sql): Promise<ErasableThread[]> =>
 export const lockErasableThreads = (tx: Connection, scope: ErasureScope, limit: number) =>
   erasable(tx, sql`${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 
-/** In order of refs, after `after`. @default all */
-export const findErasableThreads = (
-  db: Connection,
-  scope: ErasureScope,
-  { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
-) => erasable(db, sql`${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
+export const findErasableThreads = (db: Connection, scope: ErasureScope) =>
+  erasable(db, sql`${hasScope(scope)} order by x.id`);
 
 export const findThreadsOfId = (db: Connection, threadId: string) =>
   erasable(db, isId(sql`x.thread_id`, threadId));

@@ -13,15 +13,7 @@ import {
   wordNames,
 } from "../memories/item/memory-fields.js";
 import { decodeMessage } from "../messages/message-codec.js";
-import {
-  checks,
-  column,
-  orNull,
-  pairs,
-  type RowOf,
-  recordset,
-  without,
-} from "../postgres/columns.js";
+import { checks, column, orNull, type RowOf, recordset, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes, lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
@@ -37,8 +29,8 @@ import {
   intoSource,
   joinThread,
   nullBefore,
+  summaryField,
   summaryName,
-  summaryNamed,
   threadId,
 } from "./thread-fields.js";
 
@@ -121,11 +113,7 @@ export const records = {
     fields: {
       threadId,
       ...summaryName,
-      base: derived(
-        orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
-        sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
-        summaryNamed(sql`i.base`),
-      ),
+      base: summaryField("base_id", "base"),
       status: column.text("status", z.enum(["completed", "failed"])),
       text: orNull(column.text("content")),
       generationTimeMs: orNull(column.integer("generation_time_ms")),

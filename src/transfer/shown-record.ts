@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
-import { checks, column, orNull, pairs } from "../postgres/columns.js";
+import { column, orNull } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { threadsOf } from "../scope/erasure-scope.js";
 import { idDigest } from "../scope/scope-predicates.js";
@@ -12,7 +12,7 @@ import {
   shownParts,
 } from "../transcript/shown-turns.js";
 import { derived, type RecordType } from "./record-type.js";
-import { joinThread, summaryName, summaryNamed, threadId } from "./thread-fields.js";
+import { joinThread, summaryField, threadId } from "./thread-fields.js";
 
 /** `value` with other names of the threads of its unread messages: `name`, where `condition`. */
 const withThreads = ({ schema }: Connection, value: Sql, name: Sql, condition: Sql): Sql => sql`
@@ -48,11 +48,7 @@ export const shownRecord = {
     checks: orNull(column.smallints("checks")),
     scores: orNull(column.reals("scores")),
     scoreParts: orNull(column.json("score_parts", z.array(scorePartsSchema.nullable()))),
-    summary: derived(
-      orNull(column.json("summary_id", z.strictObject(checks(summaryName)))),
-      sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
-      summaryNamed(sql`i.summary`),
-    ),
+    summary: summaryField("summary_id", "summary"),
     omitted: column.integer("omitted"),
     firstSeq: orNull(column.integer("first_seq")),
     reader: orNull(column.integer("reader", z.int())),

@@ -1,7 +1,8 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { z } from "zod";
 import { nonBlank } from "../input/parse-input.js";
 import { sourceOf } from "../memories/item/index-rows.js";
-import { type Column, column, orNull } from "../postgres/columns.js";
+import { type Column, checks, column, orNull, pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { threadIs } from "../scope/scope-predicates.js";
 import { derived, type ImportTarget } from "./record-type.js";
@@ -36,16 +37,18 @@ export const summaryName = {
   createdAt: column.time("created_at"),
 };
 
-/** The id of the summary of thread `t` that a line names. */
-export const summaryNamed =
-  (name: Sql) =>
-  ({ schema }: Connection): Sql =>
-    sql`(
+/** A summary `b` of thread `t`, by what identifies it, in the `field` of a line. */
+export const summaryField = (name: "base_id" | "summary_id", field: "base" | "summary") =>
+  derived(
+    orNull(column.json(name, z.strictObject(checks(summaryName)))),
+    sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
+    ({ schema }) => sql`(
           select b.id from ${schema}.summary b
-          where b.thread_ref = t.id and b.start_seq = (${name} ->> 'startSeq')::int
-            and b.end_seq = (${name} ->> 'endSeq')::int and b.created_at = (${name} ->> 'createdAt')::timestamptz
+          where b.thread_ref = t.id and b.start_seq = (i.${raw(field)} ->> 'startSeq')::int
+            and b.end_seq = (i.${raw(field)} ->> 'endSeq')::int and b.created_at = (i.${raw(field)} ->> 'createdAt')::timestamptz
           order by b.id desc limit 1
-        )`;
+        )`,
+  );
 
 /** Writes a source field of a memory, as `sourceOf` permits. */
 export const intoSource =

@@ -44,10 +44,7 @@ export interface ListedJob {
   readonly leaseUntil: Date | null;
 }
 
-interface ListJobs extends Omit<z.input<typeof listSchema>, "scope"> {
-  /** Only work of this user or app and their threads. @default everybody's */
-  readonly scope?: Scope | undefined;
-}
+interface ListJobs extends z.input<typeof listSchema> {}
 
 export interface JobsApi {
   /**
@@ -80,6 +77,7 @@ export interface JobsApi {
 
 const kindField = z.enum(workKinds);
 const listSchema = z.strictObject({
+  /** Only work of this user or app and their threads. @default everybody's */
   scope: scopeField,
   /** Without a scope: only this tenant. @default all tenants */
   tenantId: tenantField,

@@ -18,17 +18,6 @@ export const jobConstants = {
   pollIntervalMs: 2_000,
 };
 
-export interface Tries {
-  /** Longest wait for a model call. */
-  readonly timeoutMs: number;
-  readonly leaseMs: number;
-  readonly retryDelayMs: number;
-  /** Tries while the model gives no usable answer. */
-  readonly maxAttempts: number;
-  /** Tries while it fails in any other way. */
-  readonly maxFailures: number;
-}
-
 export const taskOptionsSchema = z.strictObject({
   /**
    * Longest wait for a model call, for embeddings of each 100 texts, and for each text that
@@ -65,6 +54,11 @@ export const taskConstants = {
 };
 
 export type TaskOptions = z.output<typeof taskOptionsSchema> & Readonly<typeof taskConstants>;
+
+export type Tries = Pick<
+  TaskOptions,
+  "timeoutMs" | "leaseMs" | "retryDelayMs" | "maxAttempts" | "maxFailures"
+>;
 
 export type JobRuntime = Runtime<object>;
 

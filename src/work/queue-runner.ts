@@ -3,16 +3,10 @@ import { MemoryError } from "../errors.js";
 import { abortSignal, parseInput } from "../input/parse-input.js";
 import { errorLine } from "../logger.js";
 import type { Work } from "./define-work.js";
-import { createLook } from "./look.js";
+import { createLook } from "./find-due-work.js";
 import { type Counts, createRunner, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
 import { createWakeUps, type QueueOption, type WakeUps } from "./wake-ups.js";
 import { kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
-
-export interface WorkInput {
-  /** @default all that the memory does */
-  readonly kinds?: readonly WorkKind[] | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 interface WorkerStatus extends Readonly<Counts> {
   /** Whether it takes jobs and the last request to the queues succeeded. */
@@ -30,7 +24,13 @@ export interface QueueRunner extends Runner {
   work(input?: WorkInput): Promise<JobWorker>;
 }
 
-const workSchema = z.strictObject({ kinds: kindsField, signal: abortSignal.optional() });
+const workSchema = z.strictObject({
+  /** @default all that the memory does */
+  kinds: kindsField,
+  signal: abortSignal.optional(),
+});
+
+export interface WorkInput extends z.input<typeof workSchema> {}
 
 export const parseWork = (input: WorkInput | undefined) =>
   parseInput(workSchema, input ?? {}, "work");

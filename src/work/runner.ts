@@ -7,14 +7,9 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants, keepTenancy } from "../postgres/isolation.js";
 import type { Within, Work } from "./define-work.js";
 import { createFairQueue } from "./fair-queue.js";
+import { createLook, createSweeper, type LookReason } from "./find-due-work.js";
 import { createLanes, type Lanes } from "./lanes.js";
-import { createLook, createSweeper, type LookReason } from "./look.js";
 import { type Job, jobName, kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
-
-export interface UpkeepInput {
-  /** @default all */
-  readonly kinds?: readonly WorkKind[] | undefined;
-}
 
 /** What runs jobs for a memory: a runner of this process, or what wakes workers. */
 export type Runner = Omit<ReturnType<typeof createRunner>, "wake" | "isFree" | "counts">;
@@ -34,7 +29,12 @@ export interface RunnerDeps {
   readonly sweepIntervalMs: number;
 }
 
-const upkeepSchema = z.strictObject({ kinds: kindsField });
+const upkeepSchema = z.strictObject({
+  /** @default all */
+  kinds: kindsField,
+});
+
+export interface UpkeepInput extends z.input<typeof upkeepSchema> {}
 
 export function ofKinds(works: readonly Work[], which: UpkeepInput = {}): readonly Work[] {
   const { kinds = workKinds } = parseInput(upkeepSchema, which, "upkeep");

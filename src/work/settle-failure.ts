@@ -4,8 +4,8 @@ import { retryDelayMs } from "../models/model-pause.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import { redactSecrets } from "../screening/redact-secrets.js";
 import { storable } from "../text/storable-text.js";
+import { isUnread } from "./forgotten-words.js";
 import type { JobRuntime } from "./jobs-options.js";
-import { isUnread } from "./omissions.js";
 import type { LoadedWork, WorkDefinition, WorkSteps } from "./work-definition.js";
 import { jobName, type ModelWorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost } from "./work-table.js";
@@ -20,31 +20,21 @@ export interface Failure {
 
 const maxOutputCharacters = 100_000;
 
-export function toFailure(error: unknown): Failure {
-  const { cause } = Object(error) as { readonly cause?: unknown };
-  const unusable = cause instanceof UnusableOutput ? cause : null;
-  return {
-    code: MemoryError.is(error)
-      ? error.code
-      : error instanceof LeaseLost
-        ? "LEASE_LOST"
-        : "UNEXPECTED",
-    message: errorLine(error),
-    output: unusable
-      ? storable(unusable.output.slice(0, maxOutputCharacters))
-      : providerText(error),
-    isFinal: unusable?.isRefusal === true,
-  };
-}
-
 const maxProviderCharacters = 1_000;
 
-/** What the provider said, which may quote the prompt; null for other failures. */
-function providerText(error: unknown): string | null {
-  const { cause } = Object(error) as { readonly cause?: unknown };
-  if (!MemoryError.is(error, "MODEL_FAILED") || !(cause instanceof Error)) return null;
-  // Whatever `redact` is: some quote the key that they refuse.
-  return storable(redactSecrets(cause.message.slice(0, maxProviderCharacters))) || null;
+export function toFailure(error: unknown): Failure {
+  const message = errorLine(error);
+  if (error instanceof LeaseLost) return { code: "LEASE_LOST", message, output: null };
+  if (!MemoryError.is(error)) return { code: "UNEXPECTED", message, output: null };
+  const { code, cause } = error;
+  if (cause instanceof UnusableOutput) {
+    const output = storable(cause.output.slice(0, maxOutputCharacters));
+    return { code, message, output, isFinal: cause.isRefusal };
+  }
+  if (code !== "MODEL_FAILED" || !(cause instanceof Error)) return { code, message, output: null };
+  // What the provider said, which may quote the prompt, and the key that it refuses.
+  const said = redactSecrets(cause.message.slice(0, maxProviderCharacters));
+  return { code, message, output: storable(said) || null };
 }
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
@@ -89,9 +79,7 @@ export async function settleFailure(
       await of.steps.fail?.(deps.db, claim, work);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
-    const { staysFailed = false } = of.policy;
-    if (isLast && work && !staysFailed) return await giveUp(deps, of, { claim, work, failure });
-    return await tryAgain(deps, of, failed, isLast && staysFailed);
+    return await recordFailure(deps, of, failed, isLast);
   } catch (error) {
     if (error instanceof LeaseLost) return "lost";
     throw error;
@@ -132,54 +120,41 @@ export async function putOff(
 /** Minimum delay after work could not be loaded, since some such tries are not counted. */
 const minWaitMs = 1_000;
 
-async function tryAgain(
+/** Has the work tried again, or gives it up after its last try; some then stays as it is. */
+async function recordFailure(
   deps: JobRuntime,
   of: Definition,
   { claim, work, failure }: FailedTry,
   isLast: boolean,
 ): Promise<JobStatus> {
-  const { tries, meanwhile = "Nothing was written" } = of.policy;
+  const { db, logger } = deps;
+  const { tries, staysFailed = false, meanwhile = "Nothing was written" } = of.policy;
+  const { code, message: error } = failure;
+  const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
+  const { name, fields } = failedWork(of, claim, work);
+  if (isLast && work && !staysFailed) {
+    const { doneUntil = claim.doneUntil, more } = work;
+    await db.transaction(async (tx) => {
+      const done = { doneUntil, more };
+      await giveWorkUp(tx, claim, { done, range: rangeOf(work), error, output });
+      await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
+    });
+    logger.error(`${name} was given up at try ${claim.attempt}: ${error}`, { ...fields, code });
+    return "dead_letter";
+  }
   const waitMs = Math.max(work ? 0 : minWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
-  const retryMs = isLast ? null : waitMs;
-  const output = await redactedOutput(deps, failure);
-  await deps.db.transaction(async (tx) => {
-    await failWork(tx, claim, { error: failure.message, output, retryMs });
+  const retryMs = isLast && staysFailed ? null : waitMs;
+  await db.transaction(async (tx) => {
+    await failWork(tx, claim, { error, output, retryMs });
     await of.steps.fail?.(tx, claim, work);
   });
-  const { name, fields: about } = failedWork(of, claim, work);
-  const fields = { ...about, code: failure.code, retryMs };
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
-  deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
+  logger.warn(`${name} failed: ${error} ${meanwhile}; ${next}.`, { ...fields, code, retryMs });
   // Omits the message: some providers quote the prompt.
-  if (work) await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
+  if (work) await insertEvent(db, failureEvent(of.kind, work, "error", code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
-
-async function giveUp(
-  deps: JobRuntime,
-  of: Definition,
-  { claim, work, failure }: FailedTry & { readonly work: LoadedWork },
-): Promise<JobStatus> {
-  const { doneUntil = claim.doneUntil, more } = work;
-  const output = await redactedOutput(deps, failure);
-  await deps.db.transaction(async (tx) => {
-    await giveWorkUp(tx, claim, {
-      done: { doneUntil, more },
-      range: rangeOf(work),
-      error: failure.message,
-      output,
-    });
-    await insertEvent(tx, failureEvent(of.kind, work, "error", "DEAD_LETTER"));
-  });
-  const { name, fields } = failedWork(of, claim, work);
-  const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
-  deps.logger.error(line, { ...fields, code: failure.code });
-  return "dead_letter";
-}
-
-const redactedOutput = async ({ redactor }: JobRuntime, { output }: Failure) =>
-  output && (await redactor.text(output).catch(() => null));
 
 function failedWork({ kind }: Definition, { ref, attempt }: Claim, work: LoadedWork | null) {
   const { threadId } = work ?? {};

@@ -6,7 +6,7 @@ import { checkPeer, refuseMissing } from "../peers.js";
 import { distributesSchemas } from "../postgres/citus.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
-import { retrying } from "../postgres/retry.js";
+import { retryOn } from "../postgres/retry.js";
 import { askOf } from "../postgres/session-settings.js";
 import { type WorkKind, workKinds } from "./work-kinds.rule.js";
 
@@ -48,8 +48,8 @@ const queueOptions = { policy: "short", retryLimit: 0 };
 /** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
 const whileOthersMakeThem = {
   most: 10,
-  waitMs: (failures: number) => Math.random() * 100 * failures,
-  when: (error: unknown) => errorCodeOf(error) === "40P01",
+  stepMs: 100,
+  busy: "Other processes made the same queues at the same time, again and again.",
 };
 
 /** pg-boss, started when it is first needed, with a queue for each kind of work. */
@@ -76,7 +76,7 @@ function createQueues(db: Database, option: QueueOption, logger: Logger) {
     nameOf,
     async prepare(): Promise<PgBossInstance> {
       const boss = await open();
-      if (!isPrepared) await retrying(() => makeMissing(boss), whileOthersMakeThem);
+      if (!isPrepared) await retryOn(["40P01"], () => makeMissing(boss), whileOthersMakeThem);
       isPrepared = true;
       return boss;
     },

@@ -17,7 +17,7 @@ export const workKinds = [...modelWorkKinds, "lifecycle", "consent-expiry", "pur
 
 export type WorkKind = (typeof workKinds)[number];
 
-export const kindsField = z.array(z.enum(workKinds)).min(1).optional();
+export const kindsField = z.array(z.enum(workKinds)).min(1).readonly().optional();
 
 export interface Job {
   readonly kind: WorkKind;

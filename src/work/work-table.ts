@@ -292,13 +292,12 @@ export async function findClaimedThread(db: Connection, claim: Claim) {
   const [row] = await db.query<
     ScopeRow & {
       threadId: string;
-      ownerRef: number;
       turns: number;
       lastActivityAt: Date;
       lastSeq: number;
     }
   >(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", t.owner_ref::float8 as "ownerRef", t.turns,
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", t.turns,
       t.last_activity_at as "lastActivityAt", coalesce((
         select m.seq from ${db.schema}.message m where m.thread_ref = t.id order by m.seq desc limit 1
       ), -1) as "lastSeq"

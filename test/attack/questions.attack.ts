@@ -1,7 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
@@ -71,37 +70,5 @@ describe("a question", () => {
     );
     // Unbounded, one such question took a server five seconds.
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
-  });
-});
-
-describe("a message of a megabyte", () => {
-  it.each<[string, string]>([
-    ["opening tags of the memory block", "<memory>".repeat(125_000)],
-    ["opening and closing tags", "<memory></memory".repeat(62_500)],
-    ["beginnings of a context", "[Previous context: ".repeat(52_000)],
-    ["instructions that never end", "ignore all previous ".repeat(50_000)],
-    ["line breaks", "\n".repeat(1_000_000)],
-  ])("A megabyte of %s costs the worker a few calls, and is done with", async (_, text) => {
-    const model = new ScriptedChatModel({
-      replies: () => ({
-        structured: { reasoning: "none", facts: [], summary: "Nothing.", verdicts: [] },
-      }),
-    });
-    const memory = db.memory({ model, config: { memories: { extract: true, episodes: false } } });
-    const thread = newAddress();
-    await memory.remember({ ...thread, messages: [new HumanMessage(`${text} My name is Ana.`)] });
-    await memory.idle();
-    // It is long enough for a summary as well.
-    for (const task of ["fact_extraction", "conversation_summary"]) {
-      const calls = model.calls.filter(({ toolNames }) => toolNames[0] === task);
-      expect([task, calls.length <= 8]).toEqual([task, true]);
-    }
-    expect(model.calls.length).toBeLessThanOrEqual(16);
-    const { rows } = await db.pool.query(
-      `select k.attempts, k.retry_at from "${db.schema}".work k
-       join "${db.schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.kind = 'facts'`,
-      [thread.threadId],
-    );
-    expect(rows).toEqual([{ attempts: 0, retry_at: null }]);
   });
 });

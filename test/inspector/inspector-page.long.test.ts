@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     for (const label of await page.locator("svg.chart").first().locator("text").all())
       expect((await label.boundingBox())?.x).toBeGreaterThanOrEqual(chart?.x ?? 0);
     await page.getByRole("button", { name: "Whose: everyone" }).click();
-    await page.getByLabel("User or app").fill("ana");
+    await page.getByLabel("User, app or words").fill("ana");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "ana", exact: true }).waitFor();
     expect(await page.getByText("half marathon").count()).toBe(0);
@@ -201,17 +201,18 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await other.close();
   });
 
-  it("Code and tables keep their columns, titles are words, and turns have their time of day", async () => {
+  it("Code and tables keep their columns, files have a frame, titles are words, and turns have their time of day", async () => {
     const code = "select user, count(*)\nfrom   visit";
     const table = "| day | visits |\n| --- | ---: |";
-    const content = `## Why is **it** slow?\n- It waits on \`visit\`.\n\`\`\`sql\n${code}\n\`\`\`\n${table}\nThanks.`;
+    const content = `## Why is **it** slow?\n- It waits on \`visit\`.\n\`\`\`sql\n${code}\n\`\`\`\n${table}\n[image: plan.png, image/png]\nThanks.`;
     const messages = [{ role: "user" as const, content, id: "slow-1" }];
     await memory.record({ scope: { userId: "mara" }, threadId: "slow", messages });
     await open("thread?user=mara&thread=slow");
     await page
-      .getByRole("heading", { name: "Why is it slow? It waits on visit. Thanks." })
+      .getByRole("heading", { name: "Why is it slow? It waits on visit. [image] Thanks." })
       .waitFor();
-    expect(await page.locator("pre").allTextContents()).toEqual([`${code}\n${table}`]);
+    const passages = [`${code}\n${table}`, "image: plan.png, image/png"];
+    expect(await page.locator("pre").allTextContents()).toEqual(passages);
     expect(await page.locator(".turn-line").textContent()).toMatch(/, \d\d:\d\d/);
     await open("nonsense");
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();

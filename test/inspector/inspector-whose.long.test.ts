@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)("whose memory the inspector shows", () => {
       await memory.memories.add({ scope: { userId }, memories: { text: "Paints." } });
     await open("overview");
     await page.getByRole("button", { name: "Whose: everyone" }).click();
-    await page.getByLabel("User or app").fill("zora");
+    await page.getByLabel("User, app or words").fill("zora");
     await page.keyboard.press("Enter");
     await page.getByText("No such user or app. 2 begin with zora:").waitFor();
     await page
@@ -51,6 +51,29 @@ describe.skipIf(!hasChromium)("whose memory the inspector shows", () => {
     await page.getByRole("heading", { name: "zora.last@customer.example" }).waitFor();
     await open("overview?user=nobody-at-all");
     await page.getByText("No such user or app.").waitFor();
+  });
+
+  it("One field, opened by Ctrl-K or /, finds users, what was said and memories", async () => {
+    const scope = { userId: "xenia" };
+    const messages = [{ role: "user" as const, content: "My kayak leaks.", id: "kayak-1" }];
+    await memory.record({ scope, threadId: "boats", messages });
+    await memory.memories.add({ scope, memories: { text: "Paddles a red kayak." } });
+    const field = page.getByLabel("User, app or words");
+    await open("overview");
+    await page.getByRole("heading", { name: "Latest conversations" }).waitFor();
+    await page.keyboard.press("/");
+    await field.fill("xenia");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "xenia", exact: true }).waitFor();
+    await page.keyboard.press("Control+k");
+    await field.fill("kayak");
+    await page.getByRole("link", { name: "Memories with “kayak”" }).click();
+    await page.getByRole("link", { name: "Paddles a red kayak." }).waitFor();
+    await page.getByLabel("Search memories").press("Control+k");
+    await field.fill("kayak");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "My kayak leaks." }).waitFor();
+    expect(await field.count()).toBe(0);
   });
 
   it("A list of memories says which rows of how many it shows, page by page", async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
@@ -193,30 +192,6 @@ describe("the consent node", () => {
     expect(done).not.toHaveProperty("__interrupt__");
     expect((await valuesOf(memory, thread)).toSorted()).toEqual(remembered);
   });
-
-  it.each([
-    ["dots", (n: number) => `${".".repeat(n)}x`],
-    ["brackets", (n: number) => "[".repeat(n)],
-    ["a mark and line breaks", (n: number) => `?${"\n".repeat(n)}x`],
-    ["a decision", (n: number) => ({ decisions: [{ id: ".".repeat(n), decision: "approve" }] })],
-    ["an edit", (n: number) => ({ type: "edit", args: { args: { text: `${"-.".repeat(n)}z` } } })],
-    [
-      "an edited value",
-      (n: number) => ({ type: "edit", args: { args: { value: `a${"\n ".repeat(n)}z` } } }),
-    ],
-  ])(
-    "The consent node does not block the process, however long the answer is: %s",
-    async (_, answer) => {
-      const { memory, graph, thread, resume } = asking();
-      await propose(memory, thread, slot("city", "Porto"));
-      await say(graph, "hello", thread);
-      const delay = monitorEventLoopDelay();
-      delay.enable();
-      await resume(answer(1_000_000)).catch(() => {});
-      delay.disable();
-      expect(delay.max / 1e6).toBeLessThan(3_000);
-    },
-  );
 
   it("The consent node asks again a day after a proposal was put off or left undecided", async () => {
     let now = new Date();

@@ -7,15 +7,12 @@ import { type HandedMessage, type Memory, memoryMiddleware } from "../../src/ind
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { addressOf, newThread, say, userOf } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
-import { linesOf } from "../support/export-lines.js";
 import { countEverything, findEverywhere, word } from "../support/find-everywhere.js";
-import { useFreshSchemas } from "../support/fresh-schema.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { handedIn } from "./replays.js";
 
 const db = useTestDatabase();
-const freshSchema = useFreshSchemas(db);
 
 const text = (value: unknown) => JSON.stringify(value);
 const answering = () => new ScriptedChatModel({ replies: (_, call) => `answer ${call}` });
@@ -206,18 +203,6 @@ describe("threads.replay", () => {
     expect(late.answers).toMatchObject({ changed: null, asShown: { error: /within 20 ms/ } });
     const none = db.memory().threads.replay({ ...at(2), model: "memory" });
     await expect(none).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
-  });
-
-  it("A replay is the same after an export and an import", async () => {
-    const memory = waiting();
-    const { at, user } = await begin(memory);
-    const lines = await linesOf(memory, user.scope);
-    const imported = (await freshSchema()).memory({ model: taskModel({}), config });
-    await imported.import({ lines });
-    for (const turn of [1, 2])
-      expect(await imported.threads.replay(at(turn))).toEqual(
-        await memory.threads.replay(at(turn)),
-      );
   });
 
   it("A replay gives a prompt of promptFor as it was given", async () => {

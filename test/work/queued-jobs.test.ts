@@ -2,8 +2,7 @@ import PgBoss10 from "pg-boss-10";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import { errorCodeOf } from "../../src/postgres/database-error.js";
-import { retrying } from "../../src/postgres/retry.js";
+import { retryOn } from "../../src/postgres/retry.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
@@ -35,11 +34,7 @@ afterAll(async () => {
 
 /** Runs a statement on tables in use; retries it after a deadlock. */
 const whileInUse = (text: string) =>
-  retrying(() => db.pool.query(text), {
-    most: 20,
-    waitMs: (failures: number) => 10 * failures,
-    when: (error) => errorCodeOf(error) === "40P01",
-  });
+  retryOn(["40P01"], () => db.pool.query(text), { most: 20, stepMs: 20, busy: "in use" });
 
 describe.runIf(!onServer())("queues without a server", () => {
   it("Queues are refused on the embedded database", async () => {

@@ -61,11 +61,7 @@ export function ofWholePrompt(recalled: Recalled, placed: readonly Placed[]): Re
  * `prompt` without instructions, under the ids that memory has; the same question in the same place
  * has the same id.
  */
-export function placedMessages(
-  prompt: Prompt,
-  recalled: Recalled | null,
-  sends: Sends = "last",
-): Placed[] {
+export function placedMessages(prompt: Prompt, recalled: Recalled | null, sends: Sends): Placed[] {
   const placed = prompt.flatMap((each, place) =>
     recordedMessages(each).map((message) => ({ message, place })),
   );

@@ -18,7 +18,7 @@ type Event = Answer<"/memory/:id/history">["events"][number];
 export type HistoryEntry = Omit<Event, "old" | "new"> &
   Readonly<Record<"old" | "new", EntryState | null>>;
 /** A memory as an entry of its history has it, and what the entry says besides. */
-export type EntryState = Partial<Memory> &
+type EntryState = Partial<Memory> &
   Readonly<Record<string, unknown>> & {
     readonly reason?: string;
     readonly evidence?: { readonly quote?: string };
@@ -26,6 +26,11 @@ export type EntryState = Partial<Memory> &
     /** The entry whose content came back. */
     readonly revertOf?: number;
   };
+/** A memory with its audit trail, newest first. */
+export interface Trailed {
+  readonly memory: Memory;
+  readonly events: readonly HistoryEntry[];
+}
 export type Consent = Answer<"/consents">["consents"][number];
 export type Consolidation = Answer<"/consolidations">["consolidations"][number];
 export type Job = Answer<"/jobs">["jobs"][number];

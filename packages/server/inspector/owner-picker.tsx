@@ -4,7 +4,7 @@ import type { Owner } from "./api-types.js";
 import { Rows } from "./parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "./parts/query.js";
 import { count, counted, When } from "./parts/texts.js";
-import { go, hrefOf, nameOf, type Params, paramsOf, scopeName, useHere } from "./place.js";
+import { go, hrefOf, nameOf, paramsOf, scopeName, useHere } from "./place.js";
 import { tabOf, views } from "./views/views.js";
 
 /** Owners that are suggested at once. */
@@ -14,11 +14,13 @@ const maxIdCharacters = 200;
 /** So long nothing is typed before the server is asked. */
 const pauseMs = 150;
 
-/** Whose memory is looked at, and who else there is, on demand. */
+/** Whose memory is looked at, and a field that finds who and what else there is. */
 export function OwnerChooser() {
-  const name = nameOf(useHere().owner) || "everyone";
+  const { owner, params } = useHere();
+  const name = nameOf(owner) || "everyone";
   const [isOpen, setOpen] = useState(false);
   const popover = useRef<HTMLDivElement>(null);
+  useEffect(() => popover.current?.hidePopover(), [params]);
   return (
     <div class="whose">
       <button type="button" popovertarget="whose" aria-label={`Whose: ${name}`}>
@@ -32,7 +34,7 @@ export function OwnerChooser() {
         aria-label="Whose memory"
         onToggle={(event) => setOpen(event.newState === "open")}
       >
-        {isOpen && <OwnerPicker onPick={() => popover.current?.hidePopover()} />}
+        {isOpen && <OwnerPicker />}
       </div>
     </div>
   );
@@ -48,15 +50,7 @@ async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<rea
 const idOf = ({ scope }: Owner) => scope.userId ?? scope.appId ?? "";
 
 /** "No such user. 3 begin with zoe", with links to them. */
-function Unknown({
-  wanted,
-  owners,
-  onPick,
-}: {
-  wanted: string;
-  owners: readonly Owner[];
-  onPick?: (() => void) | undefined;
-}) {
+function Unknown({ wanted, owners }: { wanted: string; owners: readonly Owner[] }) {
   const { view } = useHere();
   const begins = owners.filter((owner) =>
     idOf(owner).toLowerCase().startsWith(wanted.toLowerCase()),
@@ -67,7 +61,7 @@ function Unknown({
       No such user or app.{" "}
       {begins.length > 0 && `${many} ${begins.length === 1 ? "begins" : "begin"} with ${wanted}: `}
       {begins.slice(0, 5).map(({ scope }) => (
-        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), paramsOf(scope))} onClick={onPick}>
+        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), paramsOf(scope))}>
           <bdi>{scopeName(scope)}</bdi>{" "}
         </a>
       ))}
@@ -87,9 +81,9 @@ export function UnknownOwner() {
   return isKnown ? null : <Unknown wanted={wanted} owners={owners} />;
 }
 
-/** Users and apps to choose from, with a field that asks the server for those with an id like it. */
-export function OwnerPicker({ onPick }: { onPick?: () => void }) {
-  const { view, params } = useHere();
+/** A field that finds users and apps by their id, and by words what was said and what is known. */
+export function OwnerPicker() {
+  const { view, params, owner } = useHere();
   const [typed, setTyped] = useState("");
   const [isUnknown, setUnknown] = useState(false);
   const wanted = typed.trim();
@@ -100,26 +94,25 @@ export function OwnerPicker({ onPick }: { onPick?: () => void }) {
     },
     [wanted],
   );
-  const pick = (owner: Params) => {
-    go(tabOf(view), owner);
-    onPick?.();
-  };
+  const searches = { threads: { said: wanted }, memories: { words: wanted } };
   const pickTyped = async (event: SubmitEvent) => {
     event.preventDefault();
-    if (wanted === "") return pick({});
+    if (wanted === "") return go(tabOf(view), {});
     const owners = await findOwners(ask, wanted, params.tenant);
     const only = owners.length === 1 ? owners[0] : undefined;
     const one = owners.find((each) => idOf(each) === wanted) ?? only;
     setUnknown(one === undefined);
-    if (one !== undefined) pick(paramsOf(one.scope));
+    if (one !== undefined) go(tabOf(view), paramsOf(one.scope));
+    else if (owners.length === 0) go("threads", { ...owner, ...searches.threads });
   };
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   return (
     <form class="picker" onSubmit={pickTyped}>
       <input
-        aria-label="User or app"
-        placeholder="A user or an app"
+        aria-label="User, app or words"
+        placeholder="A user, an app, or words   ( Ctrl-K )"
+        maxLength={maxIdCharacters}
         autocomplete="off"
         spellcheck={false}
         ref={field}
@@ -128,21 +121,23 @@ export function OwnerPicker({ onPick }: { onPick?: () => void }) {
           setUnknown(false);
         }}
       />
-      {!views[view]?.needsOwner && (
-        <a href={hrefOf(tabOf(view), {})} onClick={onPick}>
-          Everyone
-        </a>
-      )}
+      {!views[view]?.needsOwner && <a href={hrefOf(tabOf(view), {})}>Everyone</a>}
+      {wanted !== "" &&
+        Object.entries(searches).map(([place, words]) => (
+          <a key={place} href={hrefOf(place, { ...owner, ...words })}>
+            {views[place]?.name} with “{wanted}”
+          </a>
+        ))}
       <QueryResult query={found}>
         {({ owners, ...asked }) => (
           <>
             {(isUnknown || owners.length === 0) && asked.wanted !== "" && (
-              <Unknown wanted={asked.wanted} owners={owners} onPick={onPick} />
+              <Unknown wanted={asked.wanted} owners={owners} />
             )}
             <Rows kind="owners" rows={owners}>
               {({ scope, memories, threads, lastActivityAt }) => (
                 <li key={JSON.stringify(scope)}>
-                  <a href={hrefOf(tabOf(view), paramsOf(scope))} onClick={onPick}>
+                  <a href={hrefOf(tabOf(view), paramsOf(scope))}>
                     <bdi>{scopeName(scope)}</bdi>
                     <span class="faint">
                       {scope.userId === undefined ? "app" : "user"} ·{" "}

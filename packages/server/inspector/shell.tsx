@@ -14,17 +14,16 @@ export function Shell() {
   const place = useAddress();
   const owner = ownerOf(place.params);
   const view = (views[place.view] ?? views.overview) as View;
-  const access = useAnswer("/users", { query: { limit: 1 } });
-  const { error, value } = access;
+  const { error, value, loading, again } = useAnswer("/users", { query: { limit: 1 } });
   useEffect(() => {
     document.title = `${view.name} · Mnemograph`;
   }, [view]);
   useKeys(() => view.tab && go(view.tab, owner));
-  if (access.loading && !value && !error) return <p class="loading alone">Loading…</p>;
+  if (loading && !value && !error) return <p class="loading alone">Loading…</p>;
   // The API hides the list of users from a user. An operator who was let in keeps the page after
   // any later error.
   const isUser = error instanceof ApiProblem && error.status === 404;
-  if (!value && !isUser) return <NotIn error={error as Error} again={access.again} />;
+  if (!value && !isUser) return <NotIn error={error as Error} again={again} />;
   return (
     <HereContext.Provider value={{ ...place, owner, isOperator: !isUser }}>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>

@@ -217,19 +217,15 @@ export function listingConditions(
   const inStates = memoryStates
     .filter((state) => states.includes(state))
     .map((state) => stateIs(db, state));
-  return join(
-    [
-      sql`(${join([sql`false`, ...inStates], " or ")})`,
-      ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
-      ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
-      ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
-      ...(keys === undefined ? [] : [sql`m.key = any (${keys}::text[])`]),
-      ...(contains === undefined ? [] : [containsText(contains)]),
-      ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      isAfter(bookmark(table, after), sortColumns[sort], directionOf(sort)),
-    ],
-    " and ",
-  );
+  const conditions = [sql`(${join([sql`false`, ...inStates], " or ")})`];
+  if (appId !== "") conditions.push(sql`m.app_id in ('', ${appId})`);
+  if (kinds) conditions.push(sql`m.kind = any (${kinds}::text[])`);
+  if (categories) conditions.push(sql`m.category = any (${categories}::text[])`);
+  if (keys) conditions.push(sql`m.key = any (${keys}::text[])`);
+  if (contains) conditions.push(containsText(contains));
+  if (metadata) conditions.push(sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`);
+  conditions.push(isAfter(bookmark(table, after), sortColumns[sort], directionOf(sort)));
+  return join(conditions, " and ");
 }
 
 function containsText(words: string): Sql {

@@ -253,7 +253,7 @@ export interface MemoryItem {
   readonly revision: number;
 }
 
-type Mergeable = Pick<
+export type Mergeable = Pick<
   MemoryItem,
   "importance" | "confidence" | "pinned" | "tags" | "metadata" | "expiresAt" | "seenCount"
 >;

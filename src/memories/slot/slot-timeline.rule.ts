@@ -1,5 +1,12 @@
 import { normalValue } from "../../text/normal-value.js";
-import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from "../item/memory.js";
+import {
+  isApproved,
+  type MemoryItem,
+  type MemoryKind,
+  type MemoryOrigin,
+  type Mergeable,
+  mergeOf,
+} from "../item/memory.js";
 
 /** Origins of facts that were looked up or measured, not inferred. */
 const factualOrigins: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
@@ -81,6 +88,16 @@ export interface SlotValue extends SlotClaim {
   readonly validTo: Date | null;
   /** Time of the last sighting. */
   readonly assertedAt: Date;
+}
+
+type Repeat = Mergeable & Pick<SlotValue, "rank" | "confidence" | "turn" | "assertedAt">;
+
+/** `kept` after `gone` said the same. A lower-ranking one raises neither confidence nor recency. */
+export function mergeRepeat<Kept extends Repeat>(kept: Kept, gone: Repeat): Kept {
+  if (gone.rank < kept.rank) return mergeOf(kept, { ...gone, confidence: 0 });
+  const turn = Math.max(kept.turn, gone.turn);
+  const assertedAt = new Date(Math.max(+kept.assertedAt, +gone.assertedAt));
+  return { ...mergeOf(kept, gone), turn, assertedAt };
 }
 
 /** Values around the time of a new value. */

@@ -13,10 +13,15 @@ import {
 } from "../apply/change-set.js";
 import { changeOf, type MemoryChange } from "../audit/memory-change.js";
 import { endedDoubt } from "../item/doubt.rule.js";
-import { type MemoryItem, type MemoryVersion, mergeOf } from "../item/memory.js";
+import type { MemoryItem, MemoryVersion } from "../item/memory.js";
 import { contentOf, learnedFrom, setFields, versionNames } from "../item/memory-fields.js";
 import { boundedMetadata } from "../item/memory-metadata.rule.js";
-import { conflictReason, heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
+import {
+  conflictReason,
+  heldSince,
+  type IntervalMove,
+  mergeRepeat,
+} from "../slot/slot-timeline.rule.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { ExistingMemory, FoundStatement } from "./find-existing.js";
 import type { Statement } from "./prepare-drafts.js";
@@ -253,26 +258,17 @@ function movesTo(
 }
 
 /**
- * `seen` after the statement repeated it. A lower-ranking one raises neither confidence nor
- * recency.
+ * `seen` after the statement repeated it.
  * @param takesOrigin whether the memory then has the statement's words alone
  */
 function seenAgain(found: FoundStatement, seen: ExistingMemory, takesOrigin: boolean): Sighting {
-  const { rank, origin, trust, turn } = found;
-  const isWeaker = rank < seen.rank;
+  const { rank, origin, trust, expiresAt = null } = found;
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
-  const assertedAt = Math.max(+seen.assertedAt, +heldSince(found, seen));
-  const merged = mergeOf(seen, {
-    ...found,
-    confidence: isWeaker ? 0 : found.confidence,
-    expiresAt: found.expiresAt ?? null,
-    seenCount: 1,
-  });
+  const repeat = { ...found, assertedAt: heldSince(found, seen), expiresAt, seenCount: 1 };
   return sightingOf({
-    ...merged,
+    ...mergeRepeat(seen, repeat),
     // What is noted last wins.
     metadata: boundedMetadata({ ...seen.metadata, ...found.metadata }, seen.metadata),
-    ...(!isWeaker && { turn: Math.max(seen.turn, turn), assertedAt: new Date(assertedAt) }),
     ...(takesOrigin && (rank > seen.rank || isVouched) && { origin, trust }),
   });
 }

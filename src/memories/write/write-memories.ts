@@ -171,19 +171,15 @@ function reportPending(
   }
 }
 
-/**
- * Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark:
- * `stats` counts by that.
- */
+/** Of the event of a proposal. `stats` counts by the outcome, with which `detail` begins. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,
-  remark?: string,
 ): Pick<MemoryEvent, "status" | "detail"> {
   if (outcome?.outcome === "rejected" || outcome?.outcome === "quarantined") {
     return { status: "skipped", detail: outcome.problems[0] };
   }
-  const remarks = [outcome?.outcome, remark, trimmed ? "trimmed" : undefined].filter(Boolean);
+  const remarks = [outcome?.outcome, trimmed ? "trimmed" : undefined].filter(Boolean);
   return { status: "ok", ...(remarks.length > 0 && { detail: remarks.join(", ") }) };
 }
 

@@ -12,9 +12,7 @@ export const eventFields = ["op", "node", "step", "status", "category", "detail"
 type EventField = (typeof eventFields)[number];
 
 /** A filter of events; `since` is inclusive, `until` exclusive. */
-type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & {
-  readonly scope?: Scope | undefined;
-};
+type EventSelection = z.input<typeof selectionSchema>;
 
 export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & {
   readonly count: number;
@@ -29,23 +27,6 @@ const eventColumns: Readonly<Record<EventField, Sql>> = {
   detail: sql`e.detail`,
   day: sql`to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
 };
-
-async function countEvents(
-  db: Connection,
-  { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
-): Promise<EventCount[]> {
-  const counted = fields.map((field) => eventColumns[field]);
-  const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
-    select values, count(*)::int as count
-    from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selectedEvents(selection)}) e
-    group by values order by count(*) desc, values`);
-  return rows.map(({ values, count }) => {
-    const keys: Omit<EventCount, "count"> = Object.fromEntries(
-      fields.map((field, index) => [field, values[index]]),
-    );
-    return { ...keys, count };
-  });
-}
 
 function selectedEvents({ scope, since, until, ...equal }: EventSelection): Sql {
   const conditions = [scope ? withinScope(scopeColumns(scope), "e") : sql`true`];
@@ -82,27 +63,6 @@ export interface RecordedEvent {
   readonly at: Date;
 }
 
-type EventRow = Omit<RecordedEvent, "id" | "scope"> & ScopeRow & { id: string };
-
-async function listEvents(
-  db: Connection,
-  { limit, before, ...selection }: EventSelection & { limit: number; before?: number | undefined },
-): Promise<RecordedEvent[]> {
-  const rows = await db.query<EventRow>(sql`
-    select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
-      e.run_id as "runId", e.node, e.step,
-      e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity,
-      e.created_at as at
-    from ${db.schema}.event e
-    where ${selectedEvents(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
-    order by e.id desc limit ${limit}`);
-  return rows.map(({ id, tenant_id, user_id, app_id, ...event }) => ({
-    ...event,
-    id: Number(id),
-    scope: user_id === "" && app_id === "" ? null : scopeOf({ tenant_id, user_id, app_id }),
-  }));
-}
-
 /**
  * What happened in memory, without content: every search, write and decision, failed and skipped
  * ones too. `node` is the part of the system: "context" (recall for a turn), "hotpath" (writing
@@ -132,12 +92,7 @@ export interface EventsApi {
    * @param selection.before only events before this id: the last of the previous page
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  list(
-    selection?: EventSelection & {
-      readonly limit?: number | undefined;
-      readonly before?: number | undefined;
-    },
-  ): Promise<RecordedEvent[]>;
+  list(selection?: z.input<typeof listEventsSchema>): Promise<RecordedEvent[]>;
 }
 
 const selectionSchema = z.object({
@@ -167,11 +122,37 @@ export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
       const { by, ...filter } = parseInput(countSchema, selection, "selection of events");
-      return countEvents(db, { ...filter, fields: by, scope: parseScopeIn(selection) });
+      const counted = by.map((field) => eventColumns[field]);
+      const isSelected = selectedEvents({ ...filter, scope: parseScopeIn(selection) });
+      const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
+        select values, count(*)::int as count
+        from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${isSelected}) e
+        group by values order by count(*) desc, values`);
+      return rows.map(({ values, count }) => {
+        const keys: Omit<EventCount, "count"> = Object.fromEntries(
+          by.map((field, index) => [field, values[index]]),
+        );
+        return { ...keys, count };
+      });
     },
     async list(selection = {}) {
-      const filter = parseInput(listEventsSchema, selection, "selection of events");
-      return listEvents(db, { ...filter, scope: parseScopeIn(selection) });
+      const input = parseInput(listEventsSchema, selection, "selection of events");
+      const { limit, before = null, ...filter } = input;
+      const isSelected = selectedEvents({ ...filter, scope: parseScopeIn(selection) });
+      const rows = await db.query<
+        Omit<RecordedEvent, "id" | "scope"> & ScopeRow & { id: string }
+      >(sql`
+        select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
+          e.run_id as "runId", e.node, e.step, e.op, e.status, e.detail, e.memory_id as "memoryId", e.category,
+          e.similarity, e.created_at as at
+        from ${db.schema}.event e
+        where ${isSelected} and e.id < coalesce(${before}::bigint, 9223372036854775807)
+        order by e.id desc limit ${limit}`);
+      return rows.map(({ id, tenant_id, user_id, app_id, ...event }) => ({
+        ...event,
+        id: Number(id),
+        scope: user_id === "" && app_id === "" ? null : scopeOf({ tenant_id, user_id, app_id }),
+      }));
     },
   };
 }

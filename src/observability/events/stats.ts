@@ -17,18 +17,23 @@ import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
 import { maxSpent, today } from "../usage/usage-statements.js";
 
-export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
-  /** "day": also a row for each day. "app": also one for each app. @default all together */
-  readonly by?: By;
+const statsSchema = z.strictObject({
+  by: z.enum(["day", "app"]).optional(),
   /**
    * A user, a user within an app, or an app with all its users; with `by: "app"` an app.
    * @default everybody
    */
-  readonly scope?: Scope;
+  scope: scopeField,
   /** Without a scope: only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
+  tenantId: tenantField,
   /** The last days, 1 to 90. With `by: "day"` days in UTC, including today. @default 30 */
-  readonly days?: number | undefined;
+  days: z.int().min(1).max(keepDays).default(30),
+});
+
+export interface StatsOf<By = "day" | "app" | undefined>
+  extends Omit<z.input<typeof statsSchema>, "by"> {
+  /** "day": also a row for each day. "app": also one for each app. @default all together */
+  readonly by?: By;
 }
 
 export interface MemoryCounts {
@@ -125,13 +130,6 @@ export interface StatsCall {
   (of: StatsOf<"app">): Promise<StatsBy<{ readonly scope: AppScope }>>;
 }
 
-const statsSchema = z.strictObject({
-  by: z.enum(["day", "app"]).optional(),
-  scope: scopeField,
-  tenantId: tenantField,
-  days: z.int().min(1).max(keepDays).default(30),
-});
-
 interface StatsRuntime {
   /** Details of events of proposals rejected for their form. */
   readonly formProblems: readonly string[];
@@ -199,13 +197,11 @@ const sumOf = (rows: readonly Count[], what: string, name = "n"): number =>
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
-const rowsNamed = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
-
 function byName(rows: readonly Count[], what: string): Record<string, number> {
-  const names = new Set(
-    rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])),
-  );
-  return Object.fromEntries([...names].map((name) => [name, sumOf(rowsNamed(rows, name), what)]));
+  const counts: Record<string, number> = {};
+  for (const { what: counted, name, sums } of rows)
+    if (counted === what && name !== "") counts[name] = (counts[name] ?? 0) + (sums.n ?? 0);
+  return counts;
 }
 
 /** @param of.kept the counted memories @default those of `rows` */
@@ -248,7 +244,8 @@ function workNow(found: readonly Count[]) {
 
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
   const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
-    const sum = (name: string) => sumOf(rowsNamed(found, kind), "usage", name);
+    const ofKind = found.filter(({ name }) => name === kind);
+    const sum = (name: string) => sumOf(ofKind, "usage", name);
     return {
       kind,
       calls,

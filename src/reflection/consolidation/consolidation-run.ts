@@ -225,12 +225,6 @@ export async function requireRun(
   throw new MemoryError("WRONG_STATE", problem, { details: { current: runOf(run) } });
 }
 
-export async function hasWaitingRun(db: Connection, ownerRef: OwnerRef): Promise<boolean> {
-  const rows = await db.query(sql`
-    select from ${db.schema}.consolidation c where c.owner_ref = ${ownerRef} and c.status = 'waiting' and not ${hasLapsed(db)}`);
-  return rows.length > 0;
-}
-
 /** Keeps a run of a locked owner. A waiting one takes the place of another that waits. */
 export async function insertRun(
   tx: Connection,

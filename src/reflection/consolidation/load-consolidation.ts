@@ -11,7 +11,7 @@ import {
 } from "../../work/work-table.js";
 import type { VotedPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
-import { hasWaitingRun } from "./consolidation-run.js";
+import { findRuns } from "./consolidation-run.js";
 import { findPairs, findUnchanged } from "./find-pairs.js";
 import { type DoubtedMemory, findDoubted } from "./judge-doubts.js";
 import { pairVerdicts } from "./pair-votes.rule.js";
@@ -38,7 +38,8 @@ export async function loadConsolidation(
   if (!found) return "lost";
   const { scope, progress } = found;
   // One that would close much waits for an operator: another would ask the same.
-  if (await hasWaitingRun(db, ownerRef))
+  const waiting = await findRuns(db, { scope, status: ["waiting"], limit: 1 });
+  if (waiting.length > 0)
     return skipWork(db, claim, { doneUntil: found.doneUntil }, "waits_for_operator");
   const spent = await tokensLeft(deps, scope);
   const { budgetTokens } = spent;

@@ -6,9 +6,8 @@ import {
   mergeMemories,
 } from "../../memories/apply/change-set.js";
 import { changeOf } from "../../memories/audit/memory-change.js";
-import { mergeOf } from "../../memories/item/memory.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
-import { conflictReason } from "../../memories/slot/slot-timeline.rule.js";
+import { conflictReason, mergeRepeat } from "../../memories/slot/slot-timeline.rule.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JudgedPair, PairEffect, SettledPair } from "./settle-pairs.rule.js";
 
@@ -23,7 +22,8 @@ export function planPairs(settled: readonly SettledPair[]): Partial<ChangeSet> {
     if (effect.action === "merge") {
       const { kept, gone } = effect;
       const { members, merged } = groups.get(kept.id) ?? { members: [kept], merged: kept };
-      const after = absorbRepeat(merged, gone);
+      const tags = givesWords(gone, merged) ? gone.tags : [];
+      const after = mergeRepeat(merged, { ...gone, tags });
       groups.set(kept.id, { members: [...members, gone], merged: after });
       sets.push(planMerge(pair, effect, after));
     }
@@ -39,20 +39,6 @@ interface Group {
 }
 
 type Effect<Action extends PairEffect["action"]> = Extract<PairEffect, { action: Action }>;
-
-/**
- * Counts `gone` as a repeat of `kept`: a less trusted source raises neither confidence nor recency,
- * and an untrusted one gives no tags to another.
- */
-function absorbRepeat(kept: StoredMemory, gone: StoredMemory): StoredMemory {
-  const isLessTrusted = gone.rank < kept.rank;
-  const tags = givesWords(gone, kept) ? gone.tags : [];
-  const confidence = isLessTrusted ? 0 : gone.confidence;
-  const merged = mergeOf(kept, { ...gone, tags, confidence });
-  if (isLessTrusted) return merged;
-  const assertedAt = new Date(Math.max(+kept.assertedAt, +gone.assertedAt));
-  return { ...merged, assertedAt, turn: Math.max(kept.turn, gone.turn) };
-}
 
 /** Tags and quotes are words too: none of an untrusted memory's become those of another. */
 function givesWords({ trust }: StoredMemory, kept: StoredMemory): boolean {

@@ -6,7 +6,7 @@ import { type Asking, callStructured } from "../../models/call-structured.js";
 import { askLimited } from "../../models/limited-model.js";
 import { block, element } from "../../text/prompt-text.js";
 import { dayIn } from "../../text/time-zone.js";
-import { findOmissions } from "../../work/omissions.js";
+import { findOmissions } from "../../work/forgotten-words.js";
 import type { InsightCandidate } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 

@@ -27,6 +27,8 @@ export interface Purged {
   readonly hiddenCount: number;
 }
 
+const none: Purged = { deletedCount: 0, hiddenCount: 0 };
+
 /** Memories per transaction, which blocks the owner's writers. */
 const memoriesPerBatch = 500;
 
@@ -38,13 +40,13 @@ const memoriesPerBatch = 500;
 export async function eraseAppMemories(db: Database, input: ErasedKinds): Promise<Purged> {
   const { scope, only } = input;
   const { ownerRef } = await findErasureScope(db, scope);
-  if (ownerRef === null) return { deletedCount: 0, hiddenCount: 0 };
+  if (ownerRef === null) return none;
   const isOwn = sql`x.owner_ref = ${ownerRef}::bigint and ${only ? sql`x.kind = ${only.kind}` : sql`true`}`;
   if (input.dryRun) return countMemories(db, isOwn);
-  const purged = { deletedCount: 0, hiddenCount: 0 };
+  const purged = { ...none };
   for (;;) {
     const batch = await db.transaction(async (tx) => {
-      if (!(await lockExistingOwner(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
+      if (!(await lockExistingOwner(tx, ownerRef))) return none;
       const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${memoriesPerBatch}`);
       const refs = found.map(({ ref }) => ref);
       const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);
@@ -63,7 +65,7 @@ async function countMemories(db: Connection, which: Sql): Promise<Purged> {
     select count(*) filter (where ${isActive(db)})::int as "deletedCount",
       count(*) filter (where not (${isActive(db)}))::int as "hiddenCount"
     from ${db.schema}.memory m where m.ref in (select x.ref from ${db.schema}.memory x where ${which})`);
-  return row ?? { deletedCount: 0, hiddenCount: 0 };
+  return row ?? none;
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   eraseRows,
   itemTables,
   noteSourceTables,
+  ofThreads,
   type RowCounts,
   recordTables,
   threadTables,
@@ -70,7 +71,10 @@ export async function eraseConversationBatch(
   const refs = threads.map(({ ref }) => ref);
   const names = await checkpointNamesOf(tx, { tenantId, threads });
   for (const id of names.shared) shared.add(id);
-  const dependents = [...checkpointTables(names.own), ...threadTables(sql`${refs}::bigint[]`)];
+  const dependents = [
+    ...checkpointTables(names.own),
+    ...ofThreads(threadTables, sql`${refs}::bigint[]`),
+  ];
   const counts = await eraseRows(tx, dependents, batchSize);
   addCounts(counts, await eraseMessages(tx, { threads: refs, limit: batchSize }));
   // More rows may be left: the threads go in the batch that finds none.

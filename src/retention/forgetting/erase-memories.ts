@@ -67,23 +67,14 @@ export async function eraseMemoryRows(
       where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
     await eraseTold(tx, { ownerRef, ids });
     const { actor, reason } = audit;
-    const goneOf = (id: string) => {
-      return {
-        state: "purged",
-        since: knownSince.get(id),
-        ...(reason !== undefined && { reason }),
-      };
-    };
-    const changes = found.map(({ active, ...memory }) => {
-      const as = active ? "deleted" : null;
-      return changeOf({ ...memory, text: "" }, "DELETE", { new: goneOf(memory.id), as });
+    const present = new Map(found.map((memory) => [memory.id, memory]));
+    // Those that were purged before have records only.
+    const changes = [...new Set([...present.keys(), ...knownSince.keys()])].map((id) => {
+      const { active = false, category = "", importance = 1 } = present.get(id) ?? {};
+      const gone = { state: "purged", since: knownSince.get(id), reason };
+      const memory = { id, category, importance, text: "" };
+      return changeOf(memory, "DELETE", { new: gone, as: active ? "deleted" : null });
     });
-    const present = new Set(found.map(({ id }) => id));
-    for (const id of knownSince.keys()) {
-      if (present.has(id)) continue;
-      const purged = { id, category: "", importance: 1, text: "" };
-      changes.push(changeOf(purged, "DELETE", { new: goneOf(id) }));
-    }
     const by = { ownerRef: Number(ownerRef), scope, actor, step: "forget" } as const;
     await applyChanges(tx, by, { changes, ended: ids });
   }

@@ -27,23 +27,23 @@ export const memoryTables = (refs: Sql): ErasureTable[] => [
  * @param ids `memory.id`, uuid[]
  */
 export const memoryRecordTables = (ownerRef: string | null, ids: Sql): ErasureTable[] => [
-  ...inTables(["history"], sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${ids})`),
+  { table: "history", rows: sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${ids})` },
   // Runs of consolidation name them by id.
-  ...inTables(
-    ["consolidation"],
-    sql`x.owner_ref = ${ownerRef}::bigint and x.memory_ids && (${ids})`,
-  ),
+  {
+    table: "consolidation",
+    rows: sql`x.owner_ref = ${ownerRef}::bigint and x.memory_ids && (${ids})`,
+  },
 ];
 
 export const checkpointTables = (threadIds: readonly string[]): ErasureTable[] =>
   inTables(checkpointTableNames, sql`x.thread_id = any (${threadIds}::text[])`);
 
-/** Besides messages, whose deletion is counted. @param threads `thread.id`, bigint[] */
-export const threadTables = (threads: Sql): ErasureTable[] =>
-  inTables(["summary", "shown", "work"], sql`x.thread_ref = any (${threads})`);
+/** Besides messages, whose deletion is counted. */
+export const threadTables = ["summary", "shown", "work"];
 
-export const messageTables = (threads: Sql): ErasureTable[] =>
-  inTables(["message_term", "message"], sql`x.thread_ref = any (${threads})`);
+/** @param threads `thread.id`, bigint[] */
+export const ofThreads = (tables: readonly string[], threads: Sql): ErasureTable[] =>
+  inTables(tables, sql`x.thread_ref = any (${threads})`);
 
 /** Links from threads to their notes, deleted with either. */
 export const noteSourceTables = (threads: Sql, ownerRef: string | null): ErasureTable[] =>
@@ -80,6 +80,12 @@ export function addCounts(counts: RowCounts, more: RowCounts): void {
   for (const [table, rows] of Object.entries(more))
     if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
 }
+
+/** For an event, as "memory=2 thread=1". */
+export const countsInWords = (counts: RowCounts): string =>
+  Object.entries(counts)
+    .map(([table, count]) => `${table}=${count}`)
+    .join(" ");
 
 export const totalOf = (counts: RowCounts): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);

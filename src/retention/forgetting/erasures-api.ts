@@ -79,6 +79,7 @@ interface ErasuresConfig {
 }
 
 const listSchema = z.strictObject({
+  /** Only those of this user or app: erasures are found by `receipts.idKey`. @default everybody's */
   scope: scopeField,
   /** Without a scope: only this tenant. @default all tenants */
   tenantId: tenantField,
@@ -88,10 +89,7 @@ const listSchema = z.strictObject({
   after: storableText.optional(),
 });
 
-interface ListErasures extends Omit<z.input<typeof listSchema>, "scope"> {
-  /** Only those of this user or app: erasures are found by `receipts.idKey`. @default everybody's */
-  readonly scope?: Scope;
-}
+interface ListErasures extends z.input<typeof listSchema> {}
 
 const receiptSchema = z.strictObject({ id: storableText, tenantId: tenantField });
 const requestsSchema = listSchema.omit({ after: true });

@@ -13,13 +13,7 @@ import {
   hasMemory,
   hasScope,
 } from "../../scope/erasure-scope.js";
-import {
-  requiredScope,
-  requiredThread,
-  type Scope,
-  type ThreadAddress,
-} from "../../scope/scope.js";
-import { findErasableThreads } from "../../transcript/list-threads.js";
+import { requiredScope, requiredThread, type Scope } from "../../scope/scope.js";
 import {
   type BatchOptions,
   type EraseBatch,
@@ -31,7 +25,7 @@ import {
 } from "./erase-batches.js";
 import { lockExistingOwner } from "./erase-memories.js";
 import { beginErasure, type ErasedBy, endErasure } from "./erasure-log.js";
-import { addCounts, type RowCounts, totalOf } from "./erasure-tables.js";
+import { addCounts, countsInWords, type RowCounts, totalOf } from "./erasure-tables.js";
 import { previewForget } from "./preview-forget.js";
 import type { ReceiptsOptions } from "./receipts-options.js";
 
@@ -42,13 +36,9 @@ interface ForgetProgress {
   readonly total: number;
 }
 
-export interface ForgetInput extends Omit<z.input<typeof eraseSchema>, "scope"> {
-  readonly scope: Scope;
-}
+export interface ForgetInput extends z.input<typeof eraseSchema> {}
 
-export interface DeleteThread
-  extends Omit<z.input<typeof deleteThreadSchema>, keyof ThreadAddress>,
-    ThreadAddress {}
+export interface DeleteThread extends z.input<typeof deleteThreadSchema> {}
 
 export interface Forgotten {
   /** Rows deleted by this run, by table; only tables with any. */
@@ -120,14 +110,12 @@ export async function forget(
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
   const given = parseInput(deleteThreadSchema, input, "thread to delete");
   const { scope, threadId, memories, ...options } = given;
-  const thread: ErasedThread = { threadId, memories: memories === "remove" ? "all" : "episodes" };
-  const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), {
-    limit: 1,
-  });
-  // An interrupted call may have deleted the thread and left its records.
-  if (found || (await previewForget(db, scope, thread)).total > 0)
-    return erase(db, scope, thread, options);
-  throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
+  return erase(
+    db,
+    scope,
+    { threadId, memories: memories === "remove" ? "all" : "episodes" },
+    options,
+  );
 }
 
 /** Bounds the run while others keep writing. */
@@ -138,18 +126,22 @@ async function erase(
   scope: Scope,
   thread: ErasedThread | null,
   options: Omit<z.output<typeof forgetSchema>, "scope">,
-  by?: ErasedBy,
+  by: ErasedBy | null = null,
 ): Promise<Forgotten> {
   // What would go: the answer of a dry run, and the total of its progress otherwise.
   const preview = await previewForget(db, scope, thread);
+  // An interrupted call may have deleted the thread and left its records.
+  if (thread && preview.total === 0)
+    throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
   if (options.dryRun) return preview;
-  const begin = async (by: ErasedBy) =>
-    beginErasure(db, await findErasureScope(db, scope), by, preview.removed);
   const run: ForgetRun = {
     ...options,
     db,
     scope,
-    record: by ? await begin(by) : null,
+    record:
+      by === null
+        ? null
+        : await beginErasure(db, await findErasureScope(db, scope), by, preview.removed),
     expected: preview.total,
     removed: {},
     shared: new Set(),
@@ -258,6 +250,5 @@ export function transaction<Result>(
 /** Names no user and no app. */
 export function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const scope = tenantId === undefined ? {} : { tenantId };
-  const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
-  return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };
+  return { scope, step: "forget", op: "forget", status: "ok", detail: countsInWords(removed) };
 }

@@ -18,8 +18,8 @@ import {
   itemTables,
   memoryRecordTables,
   memoryTables,
-  messageTables,
   noteSourceTables,
+  ofThreads,
   type RowCounts,
   recordTables,
   threadTables,
@@ -43,8 +43,7 @@ export async function previewForget(db: Connection, scope: Scope, thread: Erased
   const tables = [
     ...memoryTables(memories),
     ...checkpointTables(checkpoints.own),
-    ...messageTables(threads),
-    ...threadTables(threads),
+    ...ofThreads(["message_term", "message", ...threadTables], threads),
     ...recordTables(erasure),
     // The audit trail of notes that apps made of the threads.
     {

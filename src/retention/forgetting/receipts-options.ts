@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { attempt } from "../../input/plain-json.js";
 
 export const receiptsOptionsSchema = z.strictObject({
   /**
@@ -18,9 +19,5 @@ export const receiptsOptionsSchema = z.strictObject({
 export type ReceiptsOptions = z.output<typeof receiptsOptionsSchema>;
 
 function isEd25519(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyType === "ed25519";
-  } catch {
-    return false;
-  }
+  return attempt(() => createPrivateKey(pem).asymmetricKeyType) === "ed25519";
 }

@@ -40,9 +40,4 @@ export const checkpointOptionsSchema = z.strictObject({
   keep: z.int().min(1).optional(),
 });
 
-export interface AgeingOptions {
-  readonly threads: z.output<typeof threadOptionsSchema>;
-  readonly checkpoints: z.output<typeof checkpointOptionsSchema>;
-}
-
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;

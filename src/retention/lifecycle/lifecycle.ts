@@ -1,8 +1,9 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { applyChanges } from "../../memories/apply/apply-changes.js";
-import { hideMemories } from "../../memories/apply/change-set.js";
+import { type ChangeSet, hideMemories } from "../../memories/apply/change-set.js";
 import { changeOf, settledDoubt } from "../../memories/audit/memory-change.js";
 import { doubtsForMs } from "../../memories/item/doubt.rule.js";
+import type { MemoryItem } from "../../memories/item/memory.js";
 import { versionOf } from "../../memories/item/memory-fields.js";
 import { findOwned } from "../../memories/item/memory-row.js";
 import {
@@ -48,6 +49,12 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
       const by = { ownerRef, scope, actor, step: "lifecycle" } as const;
       // Access times are written without the owner's lock, so the rows are locked too.
       const inBatch = sql`limit ${batchRows} for update of m`;
+      const changeAll = (which: Sql, changesOf: (found: MemoryItem[]) => Partial<ChangeSet>) =>
+        repeatBatches(db, ownerRef, async (tx) => {
+          const found = await findOwned(tx, ownerRef, which, inBatch);
+          await applyChanges(tx, by, changesOf(found));
+          return found.length;
+        });
 
       // Hide what has expired.
       const { purgeAfterMs } = options;
@@ -56,37 +63,28 @@ export function defineLifecycle({ db, config }: LifecycleRuntime): Work {
       );
 
       // Hide what was not used for long.
-      await repeatBatches(db, ownerRef, async (tx) => {
-        const aged = await findOwned(tx, ownerRef, isAged(tx, options), inBatch);
-        const unused = { purgeAfterMs, mayHold: true };
-        const hidden = hideMemories(aged, unused, "TTL", ({ lastAccessedAt }) => ({
-          lastAccessedAt,
-        }));
-        await applyChanges(tx, by, hidden);
-        return aged.length;
-      });
+      const unused = { purgeAfterMs, mayHold: true };
+      await changeAll(isAged(db, options), (aged) =>
+        hideMemories(aged, unused, "TTL", ({ lastAccessedAt }) => ({ lastAccessedAt })),
+      );
 
       // Let doubts lapse that nobody settled.
-      await repeatBatches(db, ownerRef, async (tx) => {
-        const old = await findOwned(tx, ownerRef, isLongDoubted(tx), inBatch);
-        const changes = old.map((memory) => settledDoubt(memory, { lapsed: true }, null));
-        await applyChanges(tx, by, { changes, settledDoubts: old.map(({ id }) => id) });
-        return old.length;
-      });
+      await changeAll(isLongDoubted(db), (old) => ({
+        changes: old.map((memory) => settledDoubt(memory, { lapsed: true }, null)),
+        settledDoubts: old.map(({ id }) => id),
+      }));
 
       // Purge what was hidden long ago.
-      await repeatBatches(db, ownerRef, async (tx) => {
-        const due = await findOwned(tx, ownerRef, isDueForPurge(tx), inBatch);
-        const changes = due.map((memory) =>
+      await changeAll(isDueForPurge(db), (due) => ({
+        changes: due.map((memory) =>
           changeOf(memory, "DELETE", {
             old: { ...versionOf(memory), state: memory.state },
             new: { state: "purged" },
             as: "deleted",
           }),
-        );
-        await applyChanges(tx, by, { changes, purged: due.map(({ id }) => id) });
-        return due.length;
-      });
+        ),
+        purged: due.map(({ id }) => id),
+      }));
     }),
   };
 }

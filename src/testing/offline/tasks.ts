@@ -17,25 +17,21 @@ export const offlineTasks = {
     const [goal] = promptBlocks(prompt, "goal");
     return { reasoning, title: goal?.text ?? steps[0]?.replace(/[.!]$/, "") ?? "", steps };
   },
-  memory_pairs: (prompt) => {
-    const verdict = { verdict: "unrelated", reason: reasoning };
-    return {
-      verdicts: promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...verdict })),
-    };
-  },
-  memory_doubts: (prompt) => {
-    const verdict = { verdict: "unknown", reason: reasoning };
-    return {
-      verdicts: promptBlocks(prompt, "memory").map((_, index) => ({
-        memory: index + 1,
-        ...verdict,
-      })),
-    };
-  },
+  memory_pairs: (prompt) => verdictsOn(prompt, "pair", "unrelated"),
+  memory_doubts: (prompt) => verdictsOn(prompt, "memory", "unknown"),
   user_insights: () => ({ insights: [] }),
 } satisfies Readonly<Record<string, Task>>;
 
 const reasoning = "Made by rule, without a model.";
+
+/** The same verdict for each element `name`. */
+const verdictsOn = (prompt: string, name: string, verdict: string) => ({
+  verdicts: promptBlocks(prompt, name).map((_, index) => ({
+    [name]: index + 1,
+    verdict,
+    reason: reasoning,
+  })),
+});
 
 const userMessages = (prompt: string) =>
   promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
@@ -100,12 +96,7 @@ function summarizeTurns(prompt: string): Record<string, unknown> {
  * Beginnings of sentences with a fact, its category and key, and its text; "{}" is the rest of the
  * sentence.
  */
-const factPatterns: readonly (readonly [
-  says: string,
-  category: string,
-  key: string | null,
-  text: string,
-])[] = [
+const factPatterns = [
   ["my (?:full |real )?name(?:'s|’s| is)", "profile", "name", "The user's name is {}."],
   ["call me", "profile", "preferred_name", "The user's preferred name is {}."],
   ["I(?:'m|’m| am)? liv(?:e|ing) in", "profile", "city", "The user lives in {}."],
@@ -121,10 +112,9 @@ const factPatterns: readonly (readonly [
   ["my goal is", "goals", null, "The user's goal is {}."],
   ["(?<=^(?:please )?)always", "instructions", null, "The user wants the assistant to always {}."],
   ["(?<=^(?:please )?)never", "instructions", null, "The user wants the assistant to never {}."],
-];
+] as const;
 const factEnd = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
 const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${factEnd}`, "i");
-const factRules = factPatterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
 const favourite = saying(String.raw`my favou?rite (\w+(?: \w+)?) is`);
 const importances: Readonly<Record<string, number>> = {
   profile: 4,
@@ -183,14 +173,12 @@ function factsIn(sentence: string) {
     importance: importances[category] ?? 3,
     confidence: 0.9,
   });
-  const found = factRules.flatMap(([says, category, key, text]) => {
-    const [quote, value] = says.exec(sentence) ?? [];
-    return quote === undefined || value === undefined
-      ? []
-      : [fact(quote, category, key, value.trim(), text)];
+  const found = factPatterns.flatMap(([says, category, key, text]) => {
+    const [quote, value] = saying(says).exec(sentence) ?? [];
+    return quote && value ? [fact(quote, category, key, value.trim(), text)] : [];
   });
   const [quote, kind, value] = favourite.exec(sentence) ?? [];
-  if (quote === undefined || kind === undefined || value === undefined) return found;
+  if (!quote || !kind || !value) return found;
   const key = `favourite_${kind.toLowerCase().replace(/ /g, "_")}`;
   return [...found, fact(quote, "preferences", key, value, `The user's favourite ${kind} is {}.`)];
 }

@@ -10,6 +10,7 @@ export interface Action<Row> {
   readonly does: string;
   readonly danger?: boolean;
   readonly about?: string | ((rows: readonly Row[]) => ComponentChildren);
+  readonly key?: Change["key"];
   act(row: Row, reason: string): Promise<unknown>;
 }
 
@@ -23,7 +24,7 @@ const maxListed = 8;
 
 /** A change of all of `rows`; those that are done are not done again when it is tried again. */
 export function changeOf<Row extends Named>(
-  { does, danger = false, about, act }: Action<Row>,
+  { does, danger = false, about, key, act }: Action<Row>,
   rows: readonly Row[],
 ): Change {
   const done = new Set<string>();
@@ -32,6 +33,7 @@ export function changeOf<Row extends Named>(
     title,
     does: title,
     danger,
+    key,
     about: (
       <>
         {typeof about === "function" ? about(rows) : about && <p>{about}</p>}
@@ -101,7 +103,7 @@ export function Choosable<Row extends Named>({
       )}
       <Rows kind={hasButtons ? "rows" : "rows card"} rows={rows}>
         {(row) => (
-          <li key={row.id} class="memory">
+          <li key={row.id} class="memory" tabIndex={hasButtons ? 0 : undefined}>
             {(rows.length > 1 || !hasButtons) && (
               <input
                 type="checkbox"

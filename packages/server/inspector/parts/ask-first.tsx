@@ -17,6 +17,8 @@ export interface Change {
   /** @default a reason is asked for */
   readonly reason?: false;
   readonly about?: ComponentChildren;
+  /** Opens the dialog where the button's row is chosen. */
+  readonly key?: "a" | "r" | undefined;
   act(reason: string, values: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
@@ -140,7 +142,12 @@ export function ChangeButton({
   };
   return (
     <>
-      <button type="button" class={kind} onClick={() => setAsked(change)}>
+      <button
+        type="button"
+        class={kind}
+        aria-keyshortcuts={change.key}
+        onClick={() => setAsked(change)}
+      >
         {change.opens ?? change.does}
       </button>
       {asked && <AskFirst change={asked} onEnd={end} />}
@@ -149,13 +156,25 @@ export function ChangeButton({
 }
 
 /** A button for each change of what is shown around. */
-export function ChangeButtons({ changes, kind }: { changes: readonly Change[]; kind?: "plain" }) {
+export function ChangeButtons({
+  changes,
+  kind,
+  onDone,
+  children,
+}: {
+  changes: readonly Change[];
+  kind?: "plain";
+  /** @default it asks again for what is shown around */
+  onDone?: () => void;
+  children?: ComponentChildren;
+}) {
   const again = useAgain();
   return (
     <div class="buttons">
       {changes.map((change) => (
-        <ChangeButton key={change.does} change={change} kind={kind} onDone={again} />
+        <ChangeButton key={change.does} change={change} kind={kind} onDone={onDone ?? again} />
       ))}
+      {children}
     </div>
   );
 }

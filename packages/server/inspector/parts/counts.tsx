@@ -13,9 +13,10 @@ const names: Readonly<Record<string, string>> = {
 
 /** How many of each there are. */
 export function Counts({ removed, total }: { removed: Record<string, number>; total: number }) {
-  const known = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
-  const rest = total - known.reduce((sum, [, number]) => sum + number, 0);
-  const all = [...known, ["indexes and other records", rest] as const];
-  const rows = all.filter(([, number]) => number > 0);
+  const all = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
+  const rest = total - all.reduce((sum, [, number]) => sum + number, 0);
+  const rows = [...all, ["indexes and other records", rest] as const].filter(
+    ([, number]) => number > 0,
+  );
   return <NumberTable kind="counts" rows={[...rows, ["together", total]]} />;
 }

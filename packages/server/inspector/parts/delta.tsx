@@ -43,12 +43,10 @@ export const signalNames: Partial<Record<string, string>> = {
 
 /** What the search found a memory by, as its score says; nothing where no parts were kept. */
 function howItFits(parts: ShownMemory["scoreParts"], question: readonly string[]): string {
-  if (parts === null) return "";
-  const reasons: string[] = [];
-  if ((parts.words ?? 0) > 0)
-    reasons.push(question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words");
-  for (const [signal, reason] of Object.entries(foundBy))
-    if ((parts[signal] ?? 0) > 0) reasons.push(reason);
+  const words = question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words";
+  const reasons = Object.entries({ words, ...foundBy })
+    .filter(([signal]) => (parts?.[signal] ?? 0) > 0)
+    .map(([, reason]) => reason);
   return reasons.length === 0 ? "" : ` ${reasons.join(", ")}`;
 }
 

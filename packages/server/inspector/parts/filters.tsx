@@ -29,11 +29,13 @@ export function PlaceForm({ children }: { children: ComponentChildren }) {
 
 /** A search box and filters, on a phone behind a button. */
 export function Filters({
-  search: { name, label },
+  name,
+  label,
   does = "Search",
   children,
 }: {
-  search: { name: string; label: string };
+  name: string;
+  label: string;
   does?: string;
   children: ComponentChildren;
 }) {

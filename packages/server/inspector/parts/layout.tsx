@@ -136,20 +136,16 @@ export function NumberTable({
   );
 }
 
-/** A link to a memory. */
-export function MemoryLink({
-  id,
-  owner,
-  kind,
-  children,
-}: {
-  id: string;
+interface Link {
   /** @default the owner that is looked at */
-  owner?: Params | undefined;
+  readonly owner?: Params | undefined;
   /** In a list where keys go from row to row. */
-  kind?: "row plain";
-  children: ComponentChildren;
-}) {
+  readonly kind?: "row" | "row plain";
+  readonly children: ComponentChildren;
+}
+
+/** A link to a memory. */
+export function MemoryLink({ id, owner, kind, children }: Link & { id: string }) {
   const here = useHere();
   const href = hrefOf("memory", { ...(owner ?? here.owner), id });
   return (
@@ -166,14 +162,9 @@ export function ThreadLink({
   seq,
   kind,
   children,
-}: {
-  /** @default the owner that is looked at */
-  owner?: Params | undefined;
+}: Link & {
   thread: string;
   seq?: number | undefined;
-  /** In a list where keys go from row to row. */
-  kind?: "row" | "row plain";
-  children: ComponentChildren;
 }) {
   const here = useHere();
   const at = String(seq ?? "");

@@ -1,15 +1,16 @@
 import { Words } from "./texts.js";
 
-/** Lines of a message that belong together: code and tables keep their columns. */
+/** Lines of a message that belong together: code and tables keep their columns, a file has its own. */
 interface Passage {
-  readonly isCode: boolean;
+  readonly kind: "words" | "code" | "file";
   readonly lines: string[];
 }
 
 const fence = /^\s*(?:```|~~~)/;
 const tableRow = /^\s*\|/;
+const file = /^\[(image|audio|video|file): .*\]$/;
 
-/** What was said, with code between fences and tables in a fixed font; one that scrolls has keys. */
+/** What was said: code and tables in a fixed font, a file as a line with a frame. */
 export function Spoken({
   text,
   most,
@@ -21,15 +22,16 @@ export function Spoken({
 }) {
   return (
     <div class="text" dir="auto" tabIndex={scrolls ? 0 : undefined}>
-      {passagesOf(text).map(({ isCode, lines }, place) =>
-        isCode ? (
-          <pre key={`${place}`} tabIndex={0}>
-            {lines.join("\n")}
-          </pre>
+      {passagesOf(text).map(({ kind, lines }, place) => {
+        const said = lines.join("\n");
+        return kind === "words" ? (
+          <Words key={`${place}`} text={said} most={most} />
         ) : (
-          <Words key={`${place}`} text={lines.join("\n")} most={most} />
-        ),
-      )}
+          <pre key={`${place}`} class={kind} tabIndex={0}>
+            {kind === "file" ? said.slice(1, -1) : said}
+          </pre>
+        );
+      })}
     </div>
   );
 }
@@ -37,10 +39,10 @@ export function Spoken({
 function passagesOf(text: string): readonly Passage[] {
   const passages: Passage[] = [];
   let isFenced = false;
-  const add = (isCode: boolean, line: string) => {
+  const add = (kind: Passage["kind"], line: string) => {
     const last = passages.at(-1);
-    if (last?.isCode === isCode) last.lines.push(line);
-    else passages.push({ isCode, lines: [line] });
+    if (last?.kind === kind && kind !== "file") last.lines.push(line);
+    else passages.push({ kind, lines: [line] });
   };
   for (const line of text.split("\n")) {
     if (fence.test(line)) {
@@ -48,7 +50,9 @@ function passagesOf(text: string): readonly Passage[] {
       isFenced = !isFenced;
       continue;
     }
-    add(isFenced || tableRow.test(line), line);
+    if (isFenced || tableRow.test(line)) add("code", line);
+    else if (file.test(line)) add("file", line);
+    else add("words", line);
   }
   return passages;
 }
@@ -62,7 +66,7 @@ const marks = /^\s*(?:#{1,6}|[-*+>])\s+|\*\*|`/g;
 /** Somebody's first words as a title: one line, without code, marks, addresses and files' names. */
 export function titleFrom(text: string): string {
   const words = passagesOf(text)
-    .filter(({ isCode }) => !isCode)
+    .filter(({ kind }) => kind !== "code")
     .flatMap(({ lines }) => lines)
     .map((line) => line.replace(/```.*/, "").replace(marks, ""))
     .join(" ")

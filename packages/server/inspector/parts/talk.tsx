@@ -100,9 +100,9 @@ function Said({
     });
     setWhole(messages[0]?.text ?? "");
   };
+  const isCall = (line: string) => role === "assistant" && calling.test(line);
   const lines = (whole ?? text).split("\n");
-  const calls = role === "assistant" ? lines.filter((line) => calling.test(line)).length : 0;
-  const spoken = lines.slice(0, lines.length - calls).join("\n");
+  const spoken = lines.filter((line) => !isCall(line)).join("\n");
   const words = (
     <Spoken text={spoken} most={whole?.length ?? maxCharacters} scrolls={whole !== null} />
   );
@@ -125,7 +125,7 @@ function Said({
       ) : (
         spoken !== "" && words
       )}
-      {lines.slice(lines.length - calls).map((line) => {
+      {lines.filter(isCall).map((line) => {
         const [, name = "", args = ""] = calling.exec(line) ?? [];
         return (
           <details key={line} class="call">

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { orNull } from "../api.js";
+import { type Call, orNull } from "../api.js";
 import type { Answer, Explained, Memory, ShownMemory } from "../api-types.js";
 import { addedIn, type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, useHere, useThread } from "../place.js";
@@ -40,7 +40,7 @@ export function TurnPanel(turn: LookedAt) {
 const fewLines = 12;
 
 /** The words that each line shares with the turn's question and answer, by the memory's id. */
-async function readWords({ turn, lines }: InView, thread: ReturnType<typeof useThread>, ask: Ask) {
+async function readWords({ turn, lines }: InView, thread: Call, ask: Ask) {
   if (lines.size === 0) return null;
   const { memories } = await ask("/threads/:threadId/shown/words", {
     ...thread,
@@ -52,8 +52,7 @@ async function readWords({ turn, lines }: InView, thread: ReturnType<typeof useT
 /** Memories as they are now, by id; null for what is no more. */
 async function readMemories(lines: readonly ShownMemory[], ask: Ask) {
   const found = lines.slice(0, 20).map(async ({ id }) => {
-    const memory = await orNull(ask("/memories/:id", { ids: { id } }));
-    return [id, memory] as const;
+    return [id, await orNull(ask("/memories/:id", { ids: { id } }))] as const;
   });
   return new Map(await Promise.all(found));
 }

@@ -1,5 +1,5 @@
 import { ask } from "../api.js";
-import type { HistoryEntry, Memory } from "../api-types.js";
+import type { HistoryEntry, Trailed } from "../api-types.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequest } from "../parts/forget-requests.js";
 import { Card, MemoryLink, SourceLink } from "../parts/layout.js";
@@ -7,13 +7,7 @@ import { count, Difference, jsonOf, Tag, When, Words } from "../parts/texts.js";
 import { useHere } from "../place.js";
 
 /** Who changed what in a memory, newest first, with what became different. */
-export function AuditTrail({
-  memory,
-  events,
-}: {
-  memory: Memory;
-  events: readonly HistoryEntry[];
-}) {
+export function AuditTrail({ memory, events }: Trailed) {
   const { owner } = useHere();
   const revertTo = ({ id: to, at }: HistoryEntry): Change => ({
     title: "Revert to what it was then",
@@ -102,7 +96,7 @@ function Became({ before, after }: { before: unknown; after: unknown }) {
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>
-      {before === undefined || before === null ? "" : `${jsonOf(before)} → `}
+      {before == null ? "" : `${jsonOf(before)} → `}
       {jsonOf(after)}
     </code>
   );

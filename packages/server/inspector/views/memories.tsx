@@ -29,7 +29,7 @@ export function Memories() {
   const listed = useQuery((ask) => readPage(params, ask), [params]);
   return (
     <Page title="Memories" beside={isOperator && <ChangeButtons changes={[writingFor(owner)]} />}>
-      <Filters search={{ name: "words", label: "Search memories" }}>
+      <Filters name="words" label="Search memories">
         <Field label="Category" name="category" />
         <Field label="Key" name="key" />
         <Choice name="kind" label="Kind" words={["", ...kinds]} />

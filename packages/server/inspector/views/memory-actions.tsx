@@ -1,8 +1,10 @@
+import { useEffect, useState } from "preact/hooks";
 import { ask } from "../api.js";
-import type { Memory, Path } from "../api-types.js";
+import type { HistoryEntry, Memory, Path, Trailed } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequest } from "../parts/forget-requests.js";
+import { ErrorNotice, useAgain } from "../parts/query.js";
 import { go, type Params, paramsOf, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
@@ -33,11 +35,13 @@ const restore: Action<Memory> = {
 };
 const approve: Action<Memory> = {
   does: "Approve",
+  key: "a",
   about: "Agents will be shown it, on your word.",
   act: postTo("/memories/:id/approve"),
 };
 const reject: Action<Memory> = {
   does: "Reject",
+  key: "r",
   danger: true,
   about: "It is deleted for good. The audit trail keeps what it was.",
   act: deleteIt,
@@ -54,13 +58,43 @@ export function actionsOf({ state, doubtedAt }: Memory): readonly Action<Memory>
   return doubtedAt === null ? actions : [confirm, ...actions];
 }
 
-/** What can be done about a memory, each for a reason that the audit trail keeps. */
-export function MemoryActions({ memory }: { memory: Memory }) {
+/** So long a deed can be undone. */
+const undoMs = 10_000;
+
+/** What can be done about a memory, each for a reason that the audit trail keeps, and undone. */
+export function MemoryActions({ memory, events: [latest] }: Trailed) {
   const { isOperator, owner } = useHere();
+  const again = useAgain();
+  /** What was the latest entry before the deed. */
+  const [before, setBefore] = useState<HistoryEntry>();
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    const timer = setTimeout(setBefore, undoMs, undefined);
+    return () => clearTimeout(timer);
+  }, [before]);
   const changes = memory.state === "active" ? editsOf(memory, owner) : [];
   if (memory.state !== "quarantined" || isOperator)
     for (const action of actionsOf(memory)) changes.push(changeOf(action, [memory]));
-  return <ChangeButtons changes={changes} />;
+  const onDone = () => {
+    // The end of a doubt, or of a removal, is no content that comes back.
+    if (memory.state === "active" && memory.doubtedAt === null) setBefore(latest);
+    again();
+  };
+  const undo = () => {
+    setBefore(undefined);
+    const body = { to: before?.id, reason: "Undone at once" };
+    ask("/memories/:id/revert", { ...callOf(memory), method: "post", body }).then(again, setError);
+  };
+  return (
+    <ChangeButtons changes={changes} onDone={onDone}>
+      {error && <ErrorNotice error={error} />}
+      {before && (
+        <button type="button" onClick={undo}>
+          Undo
+        </button>
+      )}
+    </ChangeButtons>
+  );
 }
 
 function editsOf(memory: Memory, owner: Params): Change[] {

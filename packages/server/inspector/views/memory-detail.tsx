@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, orNull } from "../api.js";
-import type { HistoryEntry, Memory, Source } from "../api-types.js";
+import type { HistoryEntry, Memory, Source, Trailed } from "../api-types.js";
 import { readHistory } from "../parts/forget-requests.js";
 import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
@@ -36,7 +36,7 @@ export function MemoryDetail() {
             <h1 class="statement" dir="auto">
               <Words text={memory.text} />
             </h1>
-            <MemoryActions memory={memory} />
+            <MemoryActions memory={memory} events={events} />
             {values.length > 1 && (
               <Card title={`${titleOf(memory.key ?? "")} over time`}>
                 <SlotValues values={values} current={id} />
@@ -73,14 +73,14 @@ async function readMemory(id: string, ask: Ask) {
       limit: 100,
     },
   });
-  const values = [...refutedValues(memory, events), ...memories].sort((one, two) =>
+  const values = [...refutedValues({ memory, events }), ...memories].sort((one, two) =>
     one.validFrom.localeCompare(two.validFrom),
   );
   return { memory, events, values };
 }
 
 /** Values that an edit took back, as the slot would show them. */
-function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotValue[] {
+function refutedValues({ memory, events }: Trailed): SlotValue[] {
   const refuted: SlotValue[] = [];
   for (const { event, old: was, new: is } of events)
     if (event === "UPDATE" && was?.value && is?.value && was.value !== is.value)
@@ -89,7 +89,7 @@ function refutedValues(memory: Memory, events: readonly HistoryEntry[]): SlotVal
 }
 
 /** The entry that gave a memory its words on somebody's word alone, without a quote. */
-function wordOf(memory: Memory, events: readonly HistoryEntry[]): HistoryEntry | undefined {
+function wordOf({ memory, events }: Trailed): HistoryEntry | undefined {
   const latest = events.find(({ event, old: was, new: is }) => {
     if (event === "ADD") return is?.reason !== undefined;
     return was?.text !== undefined && is?.text !== undefined && was.text !== is.text;
@@ -182,9 +182,9 @@ async function readLinks(memory: Memory, ask: Ask) {
 }
 
 /** What a memory rests on, and what was concluded from it. */
-function RestsOn({ memory, events }: { memory: Memory; events: readonly HistoryEntry[] }) {
+function RestsOn({ memory, events }: Trailed) {
   const { id, source } = memory;
-  const word = wordOf(memory, events);
+  const word = wordOf({ memory, events });
   const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
     <Card title="Rests on">

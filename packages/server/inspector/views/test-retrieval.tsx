@@ -14,7 +14,7 @@ export function TestRetrieval() {
   const explained = useQuery((ask) => explain(params, ask), [params]);
   return (
     <Page title="Test retrieval">
-      <Filters search={{ name: "question", label: "Question" }} does="Ask">
+      <Filters name="question" label="Question" does="Ask">
         <Field label="Agent" name="agent" />
         <Field label="Conversation" name="thread" />
         <Field label="Categories" name="categories" />

@@ -8,7 +8,7 @@ import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
 import { maxCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
 import { count } from "../parts/texts.js";
 import { TurnPanel } from "../parts/turn-panel.js";
-import { hrefOf, type Params, useHere } from "../place.js";
+import { hrefOf, type Params, useHere, useThread } from "../place.js";
 import { JobList } from "./jobs.js";
 
 /** Messages of a page, and turns before it that say what its first turn had in view. */
@@ -75,8 +75,7 @@ async function readPage(params: Params, isOperator: boolean, ask: Ask) {
 
 function Talk({ page }: { page: ThreadPage }) {
   const { title, messages, turns: shown, cost, summaries, failed } = page;
-  const { params, owner } = useHere();
-  const { at, thread = "" } = params;
+  const { at, thread } = useHere().params;
   const turns = turnsOf(messages);
   const views = inViewOf(shown);
   const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
@@ -100,7 +99,7 @@ function Talk({ page }: { page: ThreadPage }) {
             does="Export as a test case"
             running="Reading…"
             path="/threads/:threadId/case"
-            call={{ ids: { threadId: thread }, owner }}
+            call={useThread()}
             fileName="case.yaml"
             fileOf={caseIn}
             sayOf={() =>

@@ -16,7 +16,7 @@ export function Threads() {
   const { said = "" } = params;
   return (
     <Page title="Conversations">
-      <Filters search={{ name: "said", label: "Search what was said" }}>
+      <Filters name="said" label="Search what was said">
         <Field label="From" name="since" type="date" />
         <Field label="To" name="until" type="date" />
         {isOperator && <Field label="App" name="app" />}
@@ -67,7 +67,7 @@ export function ThreadRows({
   none,
 }: {
   threads: readonly Thread[];
-  kind?: "rows" | "rows card";
+  kind?: string;
   none: string;
 }) {
   return (

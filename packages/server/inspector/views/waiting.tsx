@@ -92,11 +92,13 @@ const decide = (decision: "approve" | "refuse") => (consent: Consent, reason: st
 const decisions: readonly Action<Consent>[] = [
   {
     does: "Approve",
+    key: "a",
     about: "In the user's name: it is written as a memory.",
     act: decide("approve"),
   },
   {
     does: "Refuse",
+    key: "r",
     danger: true,
     about: "In the user's name: it is not written.",
     act: decide("refuse"),
@@ -174,6 +176,7 @@ function decisionsOf({ id, scope }: Consolidation): Change[] {
     {
       title: "Apply this run",
       does: "Apply",
+      key: "a",
       danger: true,
       reason: false,
       about: <p>What changed since it was made stays. For 30 days the rest can be reverted.</p>,
@@ -182,6 +185,7 @@ function decisionsOf({ id, scope }: Consolidation): Change[] {
     {
       title: "Dismiss this run",
       does: "Dismiss",
+      key: "r",
       reason: false,
       about: <p>Nothing changes. These pairs are not compared again for 14 days.</p>,
       act: decide("dismiss"),
@@ -200,7 +204,7 @@ function Consolidations() {
         {({ consolidations }) => (
           <Rows rows={consolidations}>
             {(run) => (
-              <li key={run.id}>
+              <li key={run.id} tabIndex={0}>
                 <p class="faint">
                   {scopeName(run.scope)} · {run.merged.length} to merge, {run.closed.length} to
                   close · <When at={run.createdAt} />

@@ -29,12 +29,19 @@ export const migrateCommand: CliCommand = {
       .option("--plan", "print what is missing and which tables it locks; changes nothing"),
   async run(flags: DatabaseFlags & { vectors?: true; isolation?: true; plan?: true }) {
     const { schema, vectors = false, isolation = false } = flags;
-    const { migrateDatabase, planMigration } = await import("./set-up.js");
+    const { migrate, migrationStatus, setUpCheckpointer } = await import("mnemograph/contract");
+    const { chooseDatabase, existingDatabase, onDatabase } = await import("./open-memory.js");
     if (flags.plan) {
-      const plan = await planMigration(flags, { vectors, isolation });
+      const { option } = existingDatabase(flags);
+      const plan = await onDatabase(option, { schemaName: schema }, (db) =>
+        migrationStatus(db, { vectors, isolation }),
+      );
       return print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
     }
-    const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
+    const { option, place } = chooseDatabase(flags);
+    const applied = await onDatabase(option, { schemaName: schema }, (db) =>
+      migrate(db, { vectors, isolation, also: setUpCheckpointer }),
+    );
     const done = applied.length > 0 ? `: ${applied.join(", ")}` : "";
     const where = `"${schema}" in ${place}`;
     print(flags, { schema, applied }, () =>

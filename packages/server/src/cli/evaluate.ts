@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { createMemory, parseInput, parseJson, resolveConfig } from "mnemograph/contract";
+import { createMemory, defined, parseInput, parseJson, resolveConfig } from "mnemograph/contract";
 import { type Case, type CaseFile, readCases, recordings } from "../cases/case-file.js";
 import { type PlayedCase, playCase } from "../cases/play-case.js";
 import { answeringModel, recordAnswers } from "../cases/recorded-answers.js";
@@ -63,8 +63,7 @@ async function createPlayer(flags: EvalFlags, folder: string, ofFile: CaseFile["
           jobs: "inline",
           logger: silent,
           clock,
-          ...(config !== undefined && { config }),
-          ...(asked && { model: asked }),
+          ...defined({ config, model: asked }),
           ...embeddings,
         }),
       );

@@ -31,8 +31,7 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     database,
     schema,
     ...(await isolationOf(database, schema)),
-    ...(jobs && { jobs }),
-    ...(config !== undefined && { config }),
+    ...defined({ jobs, config }),
     ...(await loadModels(flags)),
   });
 }

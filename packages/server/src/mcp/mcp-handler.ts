@@ -4,7 +4,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { Memory, Scope } from "mnemograph";
-import { parseInput, storableText } from "mnemograph/contract";
+import { defined, parseInput, storableText } from "mnemograph/contract";
 import { z } from "zod";
 import { createMcpServer } from "./memory-server.js";
 
@@ -40,8 +40,7 @@ export function mcpHandler(
       return refusedRequest(405, "Method not allowed: this server keeps no sessions.", {
         allow: "POST",
       });
-    const newServer = () =>
-      createMcpServer(memory, { scope, actor, ...(agent !== undefined && { agent }) });
+    const newServer = () => createMcpServer(memory, { scope, actor, ...defined({ agent }) });
     // Nothing is announced, so nobody can listen for it.
     const modern = createMcpHandler(newServer, { legacy: "reject", maxSubscriptions: 0 });
     if (!(await isLegacyRequest(request))) return modern.fetch(request);

@@ -3,7 +3,9 @@ import {
   each,
   flag,
   nullableText,
+  nullableTime,
   number,
+  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -20,7 +22,7 @@ const ownersPage = {
   ...page,
   sort: z.enum(["oldest", "active"]).optional(),
   search: withDescription(
-    text.optional(),
+    optionalText,
     "A beginning or a part of the id: then one page, the latest active first.",
   ),
 };
@@ -36,7 +38,7 @@ const note = z.strictObject({
 const owner = z.strictObject({
   scope,
   ...each(number, "memories", "threads", "items"),
-  lastActivityAt: time.nullable(),
+  lastActivityAt: nullableTime,
   cursor: text,
 });
 
@@ -61,7 +63,7 @@ export const appOperations = {
     does: "An app's notes, newest first",
     input: { ...app, ...page },
     // The last page has no cursor at all.
-    answer: z.strictObject({ memories: z.array(note), nextCursor: text.optional() }),
+    answer: z.strictObject({ memories: z.array(note), nextCursor: optionalText }),
     async call({ memory, target }, { limit, after }) {
       const notes = memory.notes.list({ ...target, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
@@ -101,7 +103,7 @@ export const appOperations = {
   }),
   appContext: operation("get", "/apps/:appId/memories/context", "app", {
     does: "An app's notes as a part of a prompt; null without any",
-    input: { ...app, agent: text.optional() },
+    input: { ...app, agent: optionalText },
     answer: z.strictObject({ context: nullableText }),
     call: async ({ memory, target }, { agent }) => ({
       context: await memory.notes.context({ ...target, agent }),

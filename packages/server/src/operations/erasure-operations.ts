@@ -6,6 +6,7 @@ import {
   flag,
   listOf,
   nullableText,
+  nullableTime,
   number,
   page,
   pageFrom,
@@ -23,7 +24,7 @@ const erasure = z.strictObject({
   before: counts,
   after: counts.nullable(),
   beganAt: time,
-  endedAt: time.nullable(),
+  endedAt: nullableTime,
   hasDigest: flag,
 });
 

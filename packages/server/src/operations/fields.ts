@@ -10,11 +10,15 @@ export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output") {
 }
 
 export const text = z.string();
+export const optionalText = text.optional();
+export const nullableText = text.nullable();
 export const texts = z.array(text);
 export const number = z.number();
+export const nullableNumber = number.nullable();
 export const flag = z.boolean();
 
 export const time = z.coerce.date().register(described, { type: "string", format: "date-time" });
+export const nullableTime = time.nullable();
 
 export const moment = z.iso
   .datetime({ offset: true })
@@ -47,7 +51,6 @@ export function withDescription<Type extends z.ZodType>(type: Type, description:
 }
 
 export const rowNumber = z.int().min(0);
-export const nullableText = text.nullable();
 
 export function each<Type extends z.ZodType, const Name extends string>(
   type: Type,
@@ -60,7 +63,7 @@ const previous = "`nextCursor` of the previous page.";
 
 export const page = {
   limit: withDescription(z.int().min(1).max(1_000).optional(), "Rows. Default: 100."),
-  after: withDescription(text.optional(), previous),
+  after: withDescription(optionalText, previous),
 };
 
 /** Pages by row number, latest first. */
@@ -94,7 +97,7 @@ export async function pageFrom<const Name extends string, Row>(
 }
 
 export const scope = z
-  .strictObject(each(text.optional(), "tenantId", "userId", "appId"))
+  .strictObject(each(optionalText, "tenantId", "userId", "appId"))
   .register(described, { id: "Scope" });
 
 export const memoryKind = z.enum(memoryKinds);
@@ -104,17 +107,17 @@ export const counts = z
   .record(text, number)
   .register(described, { type: "object", additionalProperties: { type: "number" } });
 
-export const reasonField = { reason: text.optional() };
+export const reasonField = { reason: optionalText };
 
 /** The core checks the times. */
 export const asOf = withDescription(
-  z.union([text, z.strictObject({ validAt: text.optional(), knownAt: text.optional() })]),
+  z.union([text, z.strictObject({ validAt: optionalText, knownAt: optionalText })]),
   "A past time: what memory knew then, and was true then. ISO 8601 with an offset, or a day. Or one or both of `{ validAt, knownAt }`, in a query as JSON.",
 );
 
 /** What an answer about the past says of itself; only with `asOf`. */
 export const pastAnswer = {
-  asOf: z.strictObject({ validAt: time.nullable(), knownAt: time }).optional(),
+  asOf: z.strictObject({ validAt: nullableTime, knownAt: time }).optional(),
   complete: withDescription(flag.optional(), "Whether all that was known then can still be found."),
   missing: z
     .array(

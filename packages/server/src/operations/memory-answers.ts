@@ -5,8 +5,11 @@ import {
   described,
   each,
   jsonField,
+  nullableNumber,
   nullableText,
+  nullableTime,
   number,
+  optionalText,
   scope,
   text,
   texts,
@@ -16,7 +19,7 @@ import {
 export const source = z.strictObject({
   threadId: text,
   seqs: z.array(number),
-  quote: text.optional(),
+  quote: optionalText,
 });
 const turns = z.strictObject({ start: number, end: number });
 
@@ -69,7 +72,7 @@ const outcomeFields = z.strictObject({
   ]),
   id: nullableText,
   problems: texts,
-  ...each(text.optional(), "consentId", "trimmed", "message"),
+  ...each(optionalText, "consentId", "trimmed", "message"),
 });
 
 export const writeOutcome = outcomeFields
@@ -84,7 +87,7 @@ export const historyEntry = z
     new: z.unknown(),
     actor: nullableText,
     revision: number,
-    memoryRevision: number.nullable(),
+    memoryRevision: nullableNumber,
     at: time,
   })
   .register(described, { id: "HistoryEntry" });
@@ -106,7 +109,7 @@ export const changesAnswer = z.strictObject({
 
 export const evidence = z.strictObject({
   quote: text,
-  ...each(text.optional(), "message", "threadId", "messageId"),
+  ...each(optionalText, "message", "threadId", "messageId"),
 });
 
 export const consentRequest = z
@@ -127,7 +130,7 @@ export const consentRequest = z
     ),
     ...each(number, "seenCount", "signals", "revision"),
     ...each(time, "createdAt", "expiresAt", "askAt"),
-    decidedAt: time.nullable(),
+    decidedAt: nullableTime,
     source: source.nullable(),
     evidence: evidence.nullable(),
   })

@@ -24,6 +24,7 @@ import {
   memoryState,
   momentText,
   number,
+  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -69,7 +70,7 @@ const draft = z
 const patch = {
   ...jsonFields(changeFields),
   ...consent,
-  ...each(text.optional(), "quote", "threadId", "reason"),
+  ...each(optionalText, "quote", "threadId", "reason"),
 };
 
 /** Thousands take seconds, in which the user's other writers wait. */
@@ -78,7 +79,7 @@ const maxUserDrafts = 500;
 const selected = {
   kinds: z.array(memoryKind).optional(),
   ...each(texts.optional(), "categories", "keys"),
-  contains: text.optional(),
+  contains: optionalText,
   states: z.array(memoryState).optional(),
 };
 
@@ -116,7 +117,7 @@ export const memoryOperations = {
       memories: z.array(draft).min(1).max(5_000),
       ...consent,
       ...reasonField,
-      threadId: text.optional(),
+      threadId: optionalText,
     },
     answer: listOf("outcomes", writeOutcome),
     async call({ memory, caller, target, actor }, { memories, ...how }) {
@@ -245,7 +246,7 @@ export const consentOperations = {
       ...idField,
       decision: z.enum(["approve", "refuse", "later"]),
       evidence: evidence.optional(),
-      ...each(text.optional(), "value", "text", "reason"),
+      ...each(optionalText, "value", "text", "reason"),
     },
     answer: consentRequest,
     call: ({ memory, target, actor, match }, input) =>

@@ -17,9 +17,12 @@ import {
   flag,
   listOf,
   moment,
+  nullableNumber,
   nullableText,
+  nullableTime,
   number,
   numberedPage,
+  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -32,7 +35,7 @@ import { operation } from "./operation.js";
 
 const jobKind = z.enum(workKinds);
 const selection = {
-  ...each(text.optional(), "threadId", "agentId", "runId"),
+  ...each(optionalText, "threadId", "agentId", "runId"),
   op: z.enum(eventOps).optional(),
   ...each(moment.optional(), "since", "until"),
   node: z.enum(eventParts).optional(),
@@ -54,12 +57,12 @@ const memoryCounts = z.strictObject({
   ),
   ...each(number, "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
   ...each(number, "energyUnits", "notesEnergyUnits"),
-  ...each(number.nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
+  ...each(nullableNumber, "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
   recallLatencyMs: z.strictObject(each(number, "p50", "p95")).nullable(),
 });
 const breaker = z.strictObject({
   state: z.enum(["up", "paused"]),
-  ...each(number.nullable(), "silentMs", "retryInMs"),
+  ...each(nullableNumber, "silentMs", "retryInMs"),
 });
 const breakerHelp =
   "Whether the database answers this process; while it is paused, calls fail at once.";
@@ -74,10 +77,10 @@ const stats = memoryCounts.extend({
       }),
     ),
   }),
-  rows: z.array(memoryCounts.extend({ day: text.optional(), scope: scope.optional() })).optional(),
+  rows: z.array(memoryCounts.extend({ day: optionalText, scope: scope.optional() })).optional(),
   appsWithNotesShare: number.nullable().optional(),
   backlog: withDescription(number, "Background jobs that are due and that no worker has."),
-  oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
+  oldestDueAt: withDescription(nullableTime, "When the oldest of them became due."),
   stuck: withDescription(number, "Those of them whose worker stopped: its lease ran out."),
   givenUp: withDescription(
     number,
@@ -93,7 +96,7 @@ const event = z.strictObject({
   at: time,
   ...each(text, "node", "step", "op"),
   ...each(nullableText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
-  similarity: number.nullable(),
+  similarity: nullableNumber,
 });
 
 const job = z.strictObject({
@@ -107,12 +110,12 @@ const job = z.strictObject({
     nullableText,
     "What the model answered or its provider said at the last try, redacted. It may quote a prompt.",
   ),
-  attempts: number.nullable(),
-  ...each(time.nullable(), "givenUpAt", "dueAt", "triedAt"),
+  attempts: nullableNumber,
+  ...each(nullableTime, "givenUpAt", "dueAt", "triedAt"),
   worker: withDescription(nullableText, "The process that took it, as host:pid."),
-  since: withDescription(time.nullable(), "When it was taken."),
+  since: withDescription(nullableTime, "When it was taken."),
   leaseUntil: withDescription(
-    time.nullable(),
+    nullableTime,
     "Another worker takes it over then, unless this one extends it.",
   ),
 });
@@ -129,7 +132,7 @@ const consolidation = z.strictObject({
   ...each(z.array(consolidationMove), "merged", "closed"),
   ...each(z.array(consolidated), "added", "left"),
   createdAt: time,
-  decidedAt: time.nullable(),
+  decidedAt: nullableTime,
   decidedBy: nullableText,
 });
 
@@ -173,7 +176,7 @@ export const serviceOperations = {
     answer: z.strictObject({
       level: number,
       low: flag,
-      ...each(number.nullable(), "units", "capacity"),
+      ...each(nullableNumber, "units", "capacity"),
     }),
     call: ({ memory, target }) => memory.energy.level(target),
   }),
@@ -187,7 +190,7 @@ export const serviceOperations = {
     answer: listOf(
       "costs",
       z.strictObject({
-        kind: text.optional(),
+        kind: optionalText,
         scope: scope.optional(),
         ...each(number, "calls", "inputTokens", "outputTokens", "units"),
       }),

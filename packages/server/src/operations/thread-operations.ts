@@ -19,9 +19,12 @@ import {
   flag,
   listOf,
   moment,
+  nullableNumber,
   nullableText,
+  nullableTime,
   number,
   numberedPage,
+  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -59,7 +62,7 @@ const summaryVersion = z
   .strictObject({
     ...thread,
     ...each(number, "id", "startSeq", "endSeq"),
-    ...each(number.nullable(), "baseId", "baseEndSeq", "generationTimeMs"),
+    ...each(nullableNumber, "baseId", "baseEndSeq", "generationTimeMs"),
     status: z.enum(["processing", "completed", "failed"]),
     ...each(nullableText, "text", "error"),
     createdAt: time,
@@ -69,7 +72,7 @@ const summaryVersion = z
 const failedHelp = "Whether background work of it failed, or was given up, and was not done since.";
 
 const callCosts = {
-  ...each(number.nullable(), "promptTokens", "sharedTokens", "cachedTokens"),
+  ...each(nullableNumber, "promptTokens", "sharedTokens", "cachedTokens"),
   ...each(number, "outputTokens", "calls"),
 };
 
@@ -77,9 +80,9 @@ const handedMessages = z.array(
   z.strictObject({
     role: z.enum(["system", "user", "assistant", "tool", "other"]),
     content: withDescription(z.unknown(), "Text, or parts as LangChain has them."),
-    ...each(text.optional(), "name", "tool_call_id"),
+    ...each(optionalText, "name", "tool_call_id"),
     tool_calls: z
-      .array(z.strictObject({ id: text.optional(), name: text, args: anyObject }))
+      .array(z.strictObject({ id: optionalText, name: text, args: anyObject }))
       .optional(),
   }),
 );
@@ -140,7 +143,7 @@ export const threadOperations = {
         messages: number,
         cursor: text,
         ...each(time, "createdAt", "lastActivityAt"),
-        endedAt: time.nullable(),
+        endedAt: nullableTime,
         endedReason: nullableText,
       }),
     ),
@@ -156,7 +159,7 @@ export const threadOperations = {
     does: "End a conversation; one with an app leaves a note",
     input: {
       ...thread,
-      reason: text.optional(),
+      reason: optionalText,
       afterTurn: flag.optional(),
     },
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: nullableText }),
@@ -180,7 +183,7 @@ export const threadOperations = {
       "turns",
       z.strictObject({
         ...each(number, "turn", "seq", "revision", "omitted"),
-        ...each(number.nullable(), "summaryId", "firstSeq"),
+        ...each(nullableNumber, "summaryId", "firstSeq"),
         messageId: text,
         at: time,
         memories: z.array(
@@ -188,8 +191,8 @@ export const threadOperations = {
             id: text,
             part: z.enum(shownParts),
             ...each(nullableText, "text", "origin"),
-            createdAt: time.nullable(),
-            score: number.nullable(),
+            createdAt: nullableTime,
+            score: nullableNumber,
             scoreParts: z.partialRecord(z.enum(scoreSignals), number).nullable(),
           }),
         ),
@@ -206,7 +209,7 @@ export const threadOperations = {
       ...thread,
       turn: rowNumber,
       seq: rowNumber.optional(),
-      agentId: text.optional(),
+      agentId: optionalText,
       without: withDescription(replayTexts, "Takes away: ids of memories and requests, or lines."),
       with: withDescription(replayTexts, "Texts that the turn adds as well."),
       memory: z.enum(["then", "today"]).optional(),
@@ -233,7 +236,7 @@ export const threadOperations = {
         ...each(number, "turn", "seq"),
         at: time,
         part: z.enum(shownParts),
-        score: number.nullable(),
+        score: nullableNumber,
       }),
     ),
     call: async ({ memory, target }, { id, limit }) => ({
@@ -340,12 +343,11 @@ async function allMessages(
 ): Promise<ThreadMessage[]> {
   const all: ThreadMessage[] = [];
   const limit = 1_000;
-  for (let page = limit; page === limit && all.length < maxMessages; ) {
-    const after = all.at(-1)?.seq ?? -1;
-    const found = await memory.threads.messages({ ...address, limit, after });
+  let found: ThreadMessage[];
+  do {
+    found = await memory.threads.messages({ ...address, limit, after: all.at(-1)?.seq ?? -1 });
     all.push(...found);
-    page = found.length;
-  }
+  } while (found.length === limit && all.length < maxMessages);
   return all;
 }
 

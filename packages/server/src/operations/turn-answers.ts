@@ -1,6 +1,6 @@
-import type { BaseMessage, MessageType } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, MessageType, ToolMessage } from "@langchain/core/messages";
 import type { Recalled } from "mnemograph";
-import { memoryBlock, messageText, scoreSignals, shownBy } from "mnemograph/contract";
+import { defined, memoryBlock, messageText, scoreSignals, shownBy } from "mnemograph/contract";
 import { z } from "zod";
 import {
   anyObject,
@@ -8,8 +8,10 @@ import {
   each,
   flag,
   listOf,
+  nullableNumber,
   nullableText,
   number,
+  optionalText,
   pastQueryAnswer,
   scope,
   text,
@@ -23,9 +25,9 @@ const chatMessage = z
   .strictObject({
     role: z.enum(["user", "assistant", "system", "tool", "other"]),
     content: text,
-    ...each(text.optional(), "id", "name", "toolCallId"),
+    ...each(optionalText, "id", "name", "toolCallId"),
     toolCalls: z
-      .array(z.strictObject({ id: text.optional(), name: text, args: z.unknown() }))
+      .array(z.strictObject({ id: optionalText, name: text, args: z.unknown() }))
       .optional(),
   })
   .register(described, { id: "ChatMessage" });
@@ -58,7 +60,7 @@ export const recallAnswer = z.strictObject({
     omitted: number,
     ...each(flag.optional(), "omittedAtLeast", "timedOut"),
   }),
-  appName: text.optional(),
+  appName: optionalText,
   ...each(text, "day", "timeZone"),
   changes: z.strictObject({
     ...each(number, "since", "revision", "count"),
@@ -105,35 +107,24 @@ const chatRoles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"
 
 function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
   const { id, name } = message;
-  const { tool_calls: calls, tool_call_id: answered } = message as {
-    readonly tool_calls?: readonly {
-      readonly id?: string;
-      readonly name: string;
-      readonly args: unknown;
-    }[];
-    readonly tool_call_id?: unknown;
-  };
+  const { tool_calls: calls = [], tool_call_id: toolCallId } = message as Partial<
+    AIMessage & ToolMessage
+  >;
+  const toolCalls = calls.map(({ id, name, args }) => ({ ...defined({ id }), name, args }));
   return {
-    ...(id !== undefined && { id }),
+    ...defined({ id }),
     role: chatRoles[message.getType()] ?? "other",
     content: messageText(message),
-    ...(name !== undefined && { name }),
-    ...(Array.isArray(calls) &&
-      calls.length > 0 && {
-        toolCalls: calls.map(({ id, name, args }) => ({
-          ...(id !== undefined && { id }),
-          name,
-          args,
-        })),
-      }),
-    ...(typeof answered === "string" && { toolCallId: answered }),
+    ...defined({ name }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...defined({ toolCallId }),
   };
 }
 
 export const recordAnswer = z.strictObject({ recorded: number, lastSeq: number });
 
 export const rememberAnswer = recordAnswer.extend({
-  summary: z.strictObject({ started: flag, reason: text.optional() }),
+  summary: z.strictObject({ started: flag, reason: optionalText }),
 });
 
 export const explanation = z
@@ -146,7 +137,7 @@ export const explanation = z
       broad: flag,
     }),
     floor: z.union([number, z.strictObject({ best: number, each: number })]),
-    budgetTokens: number.nullable(),
+    budgetTokens: nullableNumber,
     hits: z.array(rankedHit.extend({ rank: number, matched: texts })),
     omitted: z.array(
       z.strictObject({
@@ -163,7 +154,7 @@ export const explanation = z
           "expired",
         ]),
         detail: text,
-        score: number.nullable(),
+        score: nullableNumber,
       }),
     ),
     past: z.strictObject(pastQueryAnswer).optional(),
@@ -177,7 +168,7 @@ export const queryAnswer = z.strictObject({
       z
         .strictObject({
           text,
-          ...each(text.optional(), "id", "category", "reason", "since", "caution"),
+          ...each(optionalText, "id", "category", "reason", "since", "caution"),
           similarity: number.optional(),
           related: texts.optional(),
           metadata: z.looseObject({}).optional(),

@@ -16,6 +16,7 @@ import {
   memoryKind,
   moment,
   number,
+  optionalText,
   text,
   texts,
 } from "./fields.js";
@@ -34,7 +35,7 @@ const chatInput = z
   .looseObject({
     role: text,
     content: z.union([text, z.array(z.unknown())]),
-    id: text.optional(),
+    id: optionalText,
   })
   .register(described, {
     type: "object",
@@ -50,7 +51,7 @@ const chatInput = z
 const turn = {
   threadId: text,
   messages: z.array(chatInput).max(10_000),
-  ...each(text.optional(), "agentId", "runId", "timeZone"),
+  ...each(optionalText, "agentId", "runId", "timeZone"),
   saidAt: moment.optional(),
 };
 
@@ -72,7 +73,7 @@ export const turnOperations = {
     does: "What memory knows at the start of a turn",
     input: {
       threadId: text,
-      ...each(text.optional(), "query", "agent", "timeZone"),
+      ...each(optionalText, "query", "agent", "timeZone"),
       messageIds: texts.optional(),
       mode: z.enum(["active", "passive"]).optional(),
       minTrust: minTrustField,
@@ -115,33 +116,30 @@ export const turnOperations = {
     },
     answer: z.union([queryAnswer, explanation]),
     async call({ memory, target }, { return: form, explain, asOf, ...query }) {
-      const request = { ...target, ...query };
       if (explain && form)
         throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
-      if (explain) return memory.query({ ...request, explain, asOf: asOf ?? undefined });
+      if (explain) return memory.query({ ...target, ...query, explain, asOf: asOf ?? undefined });
+      // Without a form too: then the hits are whole memories.
+      const request = { ...target, ...query, return: form as NonNullable<typeof form> };
       // What was shown of the past is no use of what is known today.
       if (asOf) {
-        const past = form
-          ? await memory.query({ ...request, asOf, return: form })
-          : await memory.query({ ...request, asOf });
+        const past = await memory.query({ ...request, asOf });
         return { ...past, hits: past.hits as QueryHits };
       }
-      const hits = form
-        ? await memory.query({ ...request, return: form })
-        : await memory.query(request);
+      const hits = (await memory.query(request)) as QueryHits;
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
         return id === undefined ? [] : { id, similarity: hit.similarity };
       });
       await reportSearch(memory, { scope: target.scope, agentId: query.agent ?? undefined }, shown);
-      return { hits: hits as QueryHits };
+      return { hits };
     },
   }),
   searchTranscript: operation("post", "/transcript/search", "listed", {
     does: "What was said that fits a question, word for word, best first; for operators also of everybody",
     input: {
       query: text,
-      ...each(text.optional(), "threadId", "timeZone"),
+      ...each(optionalText, "threadId", "timeZone"),
       ...each(number.optional(), "topK", "threshold"),
     },
     answer: transcriptAnswer,
@@ -153,7 +151,7 @@ export const turnOperations = {
     does: "Write down the steps by which a conversation reached its result",
     input: {
       threadId: text,
-      ...each(text.optional(), "title", "agentId", "runId"),
+      ...each(optionalText, "title", "agentId", "runId"),
       tags: texts.optional(),
       pinned: flag.optional(),
       ...each(number.optional(), "importance", "fromSeq", "toSeq"),

@@ -8,13 +8,6 @@ import { block, element } from "../text/prompt-text.js";
 import { searchTextOf } from "../text/search-text.js";
 import { forgottenMessages } from "../transcript/forgotten-messages.js";
 
-interface ForgottenWords {
-  readonly text: string;
-  readonly value: string | null;
-  readonly quote: string | null;
-  readonly request: string | null;
-}
-
 const instruction = `
 Leave out what a user asks to forget or delete, and that the user or the assistant said so.
 Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
@@ -110,10 +103,11 @@ export async function isUnread(
 
 const noWords: ReadonlySet<string> = new Set();
 
-async function findForgotten(db: Connection, scope: Scope): Promise<ForgottenWords[]> {
+async function findForgotten(db: Connection, scope: Scope) {
   const { schema } = db;
   const { appId = "" } = scope;
-  return db.query<ForgottenWords>(sql`
+  type Words = string | null;
+  return db.query<{ text: string; value: Words; quote: Words; request: Words }>(sql`
     with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
     select h.old ->> 'text' as text, h.old ->> 'value' as value, coalesce(m.evidence, (
         select string_agg(g.content, ' ') from ${schema}.message g
