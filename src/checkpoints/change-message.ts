@@ -1,17 +1,17 @@
 import sql, { raw } from "sql-template-tag";
 import type { Json } from "../input/plain-json.js";
 import type { Connection } from "../postgres/connection.js";
-import { checkpointTableNames, existingTables } from "./checkpoint-names.js";
+import { hasCheckpoints } from "./checkpoint-names.js";
 import { type MessageChange, withMessageChanged } from "./message-in-json.rule.js";
 
 /** A state with a long conversation has some megabytes, and each checkpoint may have one. */
 const statesPerBatch = 20;
 
 const storedValues = [
-  { table: "checkpoint_blobs", column: "blob", isBytes: true },
-  { table: "checkpoint_writes", column: "blob", isBytes: true },
-  { table: "checkpoints", column: "checkpoint", isBytes: false },
-  { table: "checkpoints", column: "metadata", isBytes: false },
+  { table: "checkpoint_blobs", column: "blob" },
+  { table: "checkpoint_writes", column: "blob" },
+  { table: "checkpoints", column: "checkpoint" },
+  { table: "checkpoints", column: "metadata" },
 ] as const;
 
 /**
@@ -24,8 +24,7 @@ export async function changeInCheckpoints(
   names: readonly string[],
   change: MessageChange,
 ): Promise<number> {
-  const tables = checkpointTableNames.map((table) => ({ table }));
-  if (names.length === 0 || (await existingTables(tx, tables)).length === 0) return 0;
+  if (names.length === 0 || !(await hasCheckpoints(tx))) return 0;
   let count = 0;
   for (const values of storedValues) count += await changeColumn(tx, names, change, values);
   return count;
@@ -35,10 +34,11 @@ async function changeColumn(
   tx: Connection,
   names: readonly string[],
   change: MessageChange,
-  { table, column: name, isBytes }: (typeof storedValues)[number],
+  { table, column: name }: (typeof storedValues)[number],
 ): Promise<number> {
   const stored = sql`${tx.schema}.${raw(table)}`;
   const column = raw(name);
+  const isBytes = name === "blob";
   const id = JSON.stringify(change.messageId);
   const hasId = isBytes
     ? sql`x.type = 'json' and position(convert_to(${id}, 'UTF8') in x.${column}) > 0`

@@ -26,9 +26,9 @@ export async function existingTables<Table extends { readonly table: string }>(
   return tables.filter(({ table }) => found.has(table));
 }
 
+/** Whether a checkpointer was ever set up. */
 export async function hasCheckpoints(db: Connection): Promise<boolean> {
-  const tables = checkpointTableNames.map((table) => ({ table }));
-  return (await existingTables(db, tables)).length > 0;
+  return (await existingTables(db, [{ table: "checkpoints" }])).length > 0;
 }
 
 /**
@@ -46,8 +46,9 @@ export async function checkpointNamesOf(
   );
   const unnamed = others.map(({ threadId }) => threadId);
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
-  const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
-  const mixed = elsewhere.flatMap(({ id, isTaken }) => (taken.has(id) && !isTaken ? [id] : []));
+  const used = elsewhere.filter(({ tenants }) => tenants > 0);
+  const taken = new Set(used.map(({ id }) => id));
+  const mixed = used.filter(({ isTaken }) => !isTaken).map(({ id }) => id);
   const own = [...names, ...unnamed.filter((id) => !taken.has(id))];
   if (mixed.length === 0) return { own, shared: [] };
   const shared = await db.query<{ id: string }>(sql`

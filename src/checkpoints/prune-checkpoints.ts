@@ -88,11 +88,7 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
       const onlyThread = threadId === undefined ? undefined : parseThreadId(threadId);
       for await (const name of namesOf(db, scope, onlyThread)) {
         pruned.threads += 1;
-        const gone = await pruneThread(db, name, {
-          keepLast,
-          before: timeOf(db, olderThan),
-          signal,
-        });
+        const gone = await pruneThread(db, name, { keepLast, olderThan, signal });
         pruned.checkpoints += gone.checkpoints;
         pruned.writes += gone.writes;
         pruned.blobs += gone.blobs;
@@ -102,23 +98,19 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
   };
 }
 
-interface PruneThread {
-  readonly keepLast: number;
-  /** Newer ones stay. */
-  readonly before: Sql;
+interface PruneThread extends Pick<PruneOptions, "keepLast" | "olderThan" | "signal"> {
   /** Whether the last checkpoint of each branch stays. @default false */
   readonly keepBranches?: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Deletes what a thread's newest checkpoints do not need, in statements of bounded size. */
 export async function pruneThread(
   db: Connection,
   name: string,
-  { keepLast, before, keepBranches = false, signal }: PruneThread,
+  { keepLast, olderThan, keepBranches = false, signal }: PruneThread,
 ): Promise<Omit<Pruned, "threads">> {
   const pruned = { checkpoints: 0, writes: 0, blobs: 0 };
-  const found = await findCheckpoints(db, name, before);
+  const found = await findCheckpoints(db, name, timeOf(db, olderThan));
   const doomed = supersededCheckpoints(keepBranches ? withBranchEnds(found) : found, keepLast);
   for (let from = 0; from < doomed.length; from += rowsPerStatement) {
     signal?.throwIfAborted();

@@ -47,11 +47,10 @@ export function supersededCheckpoints(
 
 /** Marks the last checkpoint of each branch as recent: a run may be resumed there. */
 export function withBranchEnds(rows: readonly CheckpointRow[]): CheckpointRow[] {
-  const parents = new Set(rows.flatMap(({ ns, parentId }) => (ns === "" ? (parentId ?? []) : [])));
-  return rows.map((row) => {
-    const isEnd = row.ns === "" && !parents.has(row.id);
-    return isEnd ? { ...row, recent: true } : row;
-  });
+  const parents = new Set(rows.filter(({ ns }) => ns === "").map(({ parentId }) => parentId));
+  return rows.map((row) =>
+    row.ns === "" && !parents.has(row.id) ? { ...row, recent: true } : row,
+  );
 }
 
 /** Adds replay sources, transitively; in the old format the parent, for its pending sends. */

@@ -13,10 +13,7 @@ import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { WorkEnd } from "../work/define-work.js";
 
 /** A transaction's begin and commit count as two. */
-function countRoundTrips(db: Database): {
-  readonly db: Database;
-  readonly roundTrips: () => number;
-} {
+function countRoundTrips(db: Database) {
   let roundTrips = 0;
   const counted = (connection: Connection): Pick<Connection, "query"> => ({
     query: (statement, options) => {
@@ -33,7 +30,7 @@ function countRoundTrips(db: Database): {
         roundTrips += 2;
         return db.transaction((tx) => work({ ...tx, ...counted(tx) }));
       },
-    },
+    } satisfies Database,
   };
 }
 
@@ -157,11 +154,10 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
 }
 
 function prefixed(values: NonNullable<SpanReport["attributes"]>) {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      value === null || value === undefined ? [] : [[`mnemograph.${name}`, value] as const],
-    ),
-  );
+  const prefixed: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(values))
+    if (value != null) prefixed[`mnemograph.${name}`] = value;
+  return prefixed;
 }
 
 export function reportRecalled(recalled: Recalled): SpanReport {

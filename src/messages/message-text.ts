@@ -21,10 +21,9 @@ export function messageText(message: BaseMessage): string {
   return typeof text === "string" ? text : textOfParts(message.content);
 }
 
-export const withFields = <Message extends BaseMessage>(
-  message: Message,
-  fields: object,
-): Message => Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
+/** A copy of the same class. */
+export const withFields = <Of extends object>(object: Of, fields: object): Of =>
+  Object.assign(Object.create(Object.getPrototypeOf(object)), object, fields);
 
 export function contentParts(content: MessageContent) {
   if (typeof content !== "string") return content;

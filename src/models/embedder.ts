@@ -247,15 +247,8 @@ function embedded(space: EmbeddingSpace | null, found: readonly (Vector | null)[
 
 /** A zero vector, similar to nothing, stays. */
 function unit(vector: Vector): number[] {
-  const length = lengthOf(vector) || 1;
+  const length = Math.hypot(...vector) || 1;
   return vector.map((value) => value / length);
-}
-
-/** Fast path: squares of usual numbers neither overflow nor underflow. */
-function lengthOf(vector: Vector): number {
-  let squares = 0;
-  for (const value of vector) squares += value * value;
-  return squares > 1e-200 && squares < 1e200 ? Math.sqrt(squares) : Math.hypot(...vector);
 }
 
 function modelName(embeddings: EmbeddingsInterface): string {

@@ -50,11 +50,13 @@ export function answersIn(message: BaseMessage, name: string, isCut: boolean): o
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
   const given = asked.length > 0 ? asked.map(({ args }) => args) : [message.text];
-  const found = given.flatMap((args, at) => {
+  const found: object[] = [];
+  for (const [at, args] of given.entries()) {
     const answer = jsonOf(args, isCut && at === given.length - 1);
-    return answer ? [answer] : [];
-  });
-  return isCut || found.length === given.length ? found : [];
+    if (answer) found.push(answer);
+    else if (!isCut) return [];
+  }
+  return found;
 }
 
 function jsonOf(args: unknown, isCut: boolean): object | undefined {

@@ -1,5 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import { isDeeper } from "../input/plain-json.js";
+import { attempt, isDeeper } from "../input/plain-json.js";
 
 const endOfThoughts = /^[\s\S]*(?:<\/think(?:ing)?>|\[\/THINK\])/i;
 const thoughts = /^\s*(?:<think(?:ing)?>|\[THINK\])/i;
@@ -58,14 +58,10 @@ function partFrom(text: string, isCut: boolean): { json: string; end: number } {
 }
 
 function parsed(json: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    // JSON in JSON.
-    if (typeof value === "string") return parsed(value);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt((): unknown => JSON.parse(json));
+  // JSON in JSON.
+  if (typeof value === "string") return parsed(value);
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 const apostrophes = /['‘’`´]/g;
@@ -79,9 +75,5 @@ const isRepairable = (json: string): boolean =>
 
 /** Closes brackets as well. */
 function repaired(json: string): object | undefined {
-  try {
-    return isRepairable(json) ? parsed(jsonrepair(json)) : undefined;
-  } catch {
-    return undefined;
-  }
+  return isRepairable(json) ? attempt(() => parsed(jsonrepair(json))) : undefined;
 }

@@ -147,6 +147,10 @@ export interface ThreadAddress {
   readonly threadId: string;
 }
 
+/** Equal for equal addresses: a parsed scope has its ids in one order. */
+export const addressKey = ({ scope, threadId }: ThreadAddress): string =>
+  JSON.stringify([scope, threadId]);
+
 /** @throws MemoryError `INVALID_INPUT` for anything but text that is not blank */
 export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;

@@ -7,6 +7,7 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { opensTurn } from "../../messages/inserted-message.js";
+import { withFields } from "../../messages/message-text.js";
 import {
   isBlockText,
   isMemoryMessage,
@@ -55,27 +56,26 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     checkpoint: { ...tuple.checkpoint, channel_values: load(tuple.checkpoint.channel_values) },
     ...(tuple.pendingWrites && { pendingWrites: load(tuple.pendingWrites) }),
   });
-  const own: Partial<BaseCheckpointSaver> = {
+  const getTuple = async (config: RunnableConfig) => {
+    const tuple = await saver.getTuple(config);
+    return tuple && loadTuple(tuple);
+  };
+  const own = {
     put(config, checkpoint, metadata, versions) {
       const kept = { ...checkpoint, channel_values: keepAll(checkpoint.channel_values) };
       return saver.put(config, kept, metadata, versions);
     },
-    putWrites(config, writes: PendingWrite[], ...task: [taskId: string, taskPath?: string]) {
+    putWrites(config, writes, ...task) {
       const kept = writes.map(([channel, value]): PendingWrite => [channel, keep(channel, value)]);
       return saver.putWrites(config, kept, ...task);
     },
-    async getTuple(config: RunnableConfig) {
-      const tuple = await saver.getTuple(config);
-      return tuple && loadTuple(tuple);
-    },
-    async get(config: RunnableConfig) {
-      return (await own.getTuple?.(config))?.checkpoint;
-    },
-    async *list(config: RunnableConfig, options) {
+    getTuple,
+    get: async (config) => (await getTuple(config))?.checkpoint,
+    async *list(config, options) {
       for await (const tuple of saver.list(config, options)) yield loadTuple(tuple);
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
-  };
+  } satisfies Partial<BaseCheckpointSaver>;
   const forgetful = new Proxy(saver, {
     get(target, name) {
       if (Object.hasOwn(own, name)) return Reflect.get(own, name);
@@ -242,8 +242,7 @@ function rewriteParts(
   const fields = Object.entries(value);
   const next = fields.map(([key, inner]) => [key, within(inner)] as const);
   if (next.every(([, inner], at) => inner === fields[at]?.[1])) return value;
-  const copy = Object.create(Object.getPrototypeOf(value));
-  return Object.assign(copy, value, Object.fromEntries(next));
+  return withFields(value, Object.fromEntries(next));
 }
 
 function messageIn(value: unknown): AnyMessage | undefined {

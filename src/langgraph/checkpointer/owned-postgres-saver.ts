@@ -15,13 +15,14 @@ import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
 import {
+  addressKey,
   nobody,
   parseScope,
   parseThreadId,
   type Scope,
   type ThreadAddress,
 } from "../../scope/scope.js";
-import { findRunScope, identityKeys, namesOwner } from "../run/run-identity.js";
+import { findRunScope, identityKeys, namedOwner } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import {
   type CheckpointPlace,
@@ -188,7 +189,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (runOf(config)) return { asked: this.#askedBy(config), isOpen: false };
     const threadId = parseThreadId(config.configurable?.thread_id);
     const isLent = config.configurable?.__pregel_checkpointer === this;
-    const current = isLent && !namesOwner(config) ? this.#reads.current(threadId) : undefined;
+    const current =
+      isLent && namedOwner(config) === null ? this.#reads.current(threadId) : undefined;
     return current ?? this.#reads.begin(this.#askedBy(config));
   }
 
@@ -202,7 +204,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     read: (where: Where) => Promise<FoundAt<Found>>,
   ): Promise<readonly [CheckpointPlace, Found] | undefined> {
     const claims = this.#claims(config);
-    const key = askedKey(asked);
+    const key = addressKey(asked);
     if (!claims?.has(key)) {
       const [owned, found] = await read(asked);
       if (owned) claims?.set(key, Promise.resolve(owned));
@@ -274,7 +276,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   /** A run claims its thread once. @throws MemoryError `THREAD_FORBIDDEN` */
   #claim(config: RunnableConfig, asked: ThreadAddress): Promise<CheckpointPlace> {
     const claims = this.#claims(config);
-    const key = askedKey(asked);
+    const key = addressKey(asked);
     const known = claims?.get(key);
     if (known) return known;
     const sought = claimPlace(this.#db, asked);
@@ -291,8 +293,6 @@ function readingPool(db: Database): Pool {
   });
   return { query, end: async () => {} } as unknown as Pool;
 }
-
-const askedKey = ({ scope, threadId }: ThreadAddress): string => JSON.stringify([scope, threadId]);
 
 /** Without an id, the latest in its namespace. */
 function addressOf({ configurable = {} }: RunnableConfig) {

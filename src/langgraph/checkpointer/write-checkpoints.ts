@@ -129,13 +129,9 @@ async function writeAll(
       return [];
     }
   }
-  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
-  const groups =
-    refs.length === 1
-      ? parts.map((part) => [part])
-      : refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
+  // One of them is refused: each is written alone.
   const locked: Waiting[] = [];
-  for (const group of groups) locked.push(...(await writeAll(db, tenant, group)));
+  for (const part of parts) locked.push(...(await writeAll(db, tenant, [part])));
   return locked;
 }
 

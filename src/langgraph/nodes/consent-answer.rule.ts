@@ -1,6 +1,6 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { z } from "zod";
-import { parseJson } from "../../input/plain-json.js";
+import { attempt, parseJson } from "../../input/plain-json.js";
 
 const decision = z.strictObject({
   id: z.string().describe("The proposal's id."),
@@ -100,33 +100,24 @@ export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],
 ): ConsentAnswer | { readonly problem: string } {
-  const answer = typeof resumed === "string" ? fromJson(resumed) : resumed;
+  const answer =
+    typeof resumed === "string"
+      ? (attempt(() => parseJson(resumed, "The answer")) ?? resumed)
+      : resumed;
   const byId = answerSchema.safeParse(answer);
   if (byId.success) {
     const ids = byId.data.decisions.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) < index);
     return twice === undefined ? byId.data : { problem: `Proposal "${twice}" is decided twice.` };
   }
-  const forAll = verdict.safeParse(answer);
-  if (forAll.success) {
-    const { value, text } = forAll.data;
-    if ((value ?? text) !== undefined && asked.length !== 1)
-      return { problem: `Name the proposal to change. ${acceptedForms}` };
-    return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
-  }
-  const each = answersInOrder.safeParse(answer);
-  if (!each.success) return { problem: acceptedForms };
-  if (each.data.length !== asked.length) {
-    const counts = `There are ${asked.length} proposals and ${each.data.length} decisions`;
+  const { data: forAll } = verdict.safeParse(answer);
+  if ((forAll?.value ?? forAll?.text) !== undefined && asked.length !== 1)
+    return { problem: `Name the proposal to change. ${acceptedForms}` };
+  const each = forAll ? asked.map(() => forAll) : answersInOrder.safeParse(answer).data;
+  if (!each) return { problem: acceptedForms };
+  if (each.length !== asked.length) {
+    const counts = `There are ${asked.length} proposals and ${each.length} decisions`;
     return { problem: `${counts}: give one for each, in order.` };
   }
-  return { decisions: asked.map(({ id }, at) => ({ id, ...(each.data[at] as Verdict) })) };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return parseJson(text, "The answer");
-  } catch {
-    return text;
-  }
+  return { decisions: asked.map(({ id }, at) => ({ id, ...(each[at] as Verdict) })) };
 }

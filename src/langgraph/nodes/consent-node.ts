@@ -74,19 +74,14 @@ const optionsSchema = turnOptionsSchema
   .pick({ onError: true })
   .extend({ limit: z.int().min(1).max(1_000).optional() });
 
-export interface ConsentQuestion {
+/** Also for LangChain's human-in-the-loop interfaces: one request for each proposal, in order. */
+export interface ConsentQuestion extends ReturnType<typeof reviewRequest> {
   readonly type: "memory.consent";
   readonly question: string;
   readonly proposals: readonly AskedProposal[];
   /** What was wrong with the previous answer. */
   readonly problem?: string;
   readonly answer: object;
-  /**
-   * The question for LangChain's human-in-the-loop interfaces, one request for each proposal, in
-   * order.
-   */
-  readonly actionRequests: ReturnType<typeof reviewRequest>["actionRequests"];
-  readonly reviewConfigs: ReturnType<typeof reviewRequest>["reviewConfigs"];
 }
 
 /**

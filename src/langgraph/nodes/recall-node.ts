@@ -164,7 +164,6 @@ function idsNotInState(
   { recent, lastTurn, gap }: Recalled,
 ): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
-  return [...recent, ...lastTurn, ...gap].flatMap(({ id }) =>
-    id === undefined || stateIds.has(id) ? [] : [id],
-  );
+  const ids = [...recent, ...lastTurn, ...gap].flatMap(({ id }) => id ?? []);
+  return ids.filter((id) => !stateIds.has(id));
 }

@@ -70,13 +70,23 @@ export function remembering(
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
       const said = stateMessages.flatMap((message) => saidInState(message, recalled) ?? []);
+      const edited = recalled?.edited ?? [];
+      // None of the state's, if it lacks the last recorded one: recording is idempotent.
+      const last = recalled?.lastMessageId ?? null;
+      const recordedEnd = said.findLastIndex(({ id }) => id === last) + 1;
+      const recordedBefore = said.slice(0, recordedEnd);
       const { recorded, summary } = await memory.remember({
         ...turnIdentity(config, memory, stateMessages, agent),
         ...runOrigin(config, agent),
         timeZone: runTimeZone(config),
-        messages: [...editedIn(said, recalled), ...unrecorded(said, recalled)].map(withStorableId),
+        messages: [
+          // Edited before the run, as the run leaves them: it may have redacted them, or taken them out.
+          ...edited.map((message) => said.find(({ id }) => id === message.id) ?? message),
+          ...recordedBefore.filter(isOthersSummary),
+          ...said.slice(recordedEnd),
+        ].map(withStorableId),
         stateChanges: {
-          edited: (recalled?.edited ?? []).flatMap(({ id }) => id ?? []),
+          edited: edited.flatMap(({ id }) => id ?? []),
           rewritten: rewrittenIn(said, recalled),
         },
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
@@ -85,10 +95,10 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const dropped =
-        session === "bounded"
-          ? idsToDrop(said, recalled, internalApi(memory).keepRecentMessages())
-          : [];
+      // Not where another summarises the state.
+      const drops = session === "bounded" && !said.some(isOthersSummary);
+      const keepRecentMessages = internalApi(memory).keepRecentMessages();
+      const dropped = drops ? idsToDrop(recordedBefore, keepRecentMessages) : [];
       const messages = stateUpdate(stateMessages, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
@@ -111,23 +121,6 @@ function stateUpdate(
 }
 
 /**
- * The messages after the last recorded one; all, if the state lacks that one: recording is
- * idempotent.
- */
-function unrecorded(said: BaseMessage[], recalled: Recalled | null): BaseMessage[] {
-  const last = recalled?.lastMessageId ?? null;
-  const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
-  return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
-}
-
-/** Edited before the run, as the run leaves them: it may have redacted them, or taken them out. */
-function editedIn(said: readonly BaseMessage[], recalled: Recalled | null) {
-  return (recalled?.edited ?? []).map(
-    (edited) => said.find(({ id }) => id === edited.id) ?? edited,
-  );
-}
-
-/**
  * Messages whose words the run itself changed, such as what a middleware redacts; all with words,
  * if there was no recall to compare with. That is no edit, and the next turn must know.
  */
@@ -142,19 +135,9 @@ function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null) {
   });
 }
 
-/**
- * Ids to remove from a bounded state: recorded before this turn, except the last turns. None where
- * another summarises the state.
- */
-function idsToDrop(
-  said: readonly BaseMessage[],
-  recalled: Recalled | null,
-  keepRecentMessages: number,
-): string[] {
-  const last = recalled?.lastMessageId ?? null;
-  if (last === null || said.some(isOthersSummary)) return [];
-  const end = said.findLastIndex((message) => message.id === last);
-  const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
+/** Ids to remove from a bounded state: recorded before this turn, except the last turns. */
+function idsToDrop(recordedBefore: readonly BaseMessage[], keepRecentMessages: number): string[] {
+  const talk = recordedBefore.filter((message) => message.getType() !== "system");
   const recent = Math.max(0, talk.length - keepRecentMessages);
   const begin =
     keepRecentMessages === 0

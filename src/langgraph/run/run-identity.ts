@@ -69,19 +69,19 @@ export function fromRun(_namespace: readonly string[], defaultScope: Scope | nul
 }
 fromRun.readsRun = true as const;
 
-/** Whether a config says whose it is; null of `findRunScope` may also be a stranger's. */
-export function namesOwner(config: LangGraphRunnableConfig | undefined): boolean {
-  const { ids, isAuthenticated } = namedIds(config);
-  return Object.keys(ids).length > 0 || isAuthenticated;
-}
-
 /** Null for a run without ids if there is no default. */
 export function findRunScope(
   config: LangGraphRunnableConfig | undefined,
   defaultScope: Scope | null,
 ): Scope | null {
+  const owner = namedOwner(config);
+  return owner === "stranger" ? null : (owner ?? defaultScope);
+}
+
+/** Whom a config names: null for nobody, "stranger" for an authenticated user without an id. */
+export function namedOwner(config: LangGraphRunnableConfig | undefined): Scope | "stranger" | null {
   const { ids, isAuthenticated } = namedIds(config);
-  if (Object.keys(ids).length === 0) return isAuthenticated ? null : defaultScope;
+  if (Object.keys(ids).length === 0) return isAuthenticated ? "stranger" : null;
   if (ids.userId !== undefined || ids.appId !== undefined) return parseScope(ids);
   throw new MemoryError(
     "SCOPE_REQUIRED",

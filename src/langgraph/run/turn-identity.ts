@@ -3,7 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../../memory.js";
 import { opensTurn } from "../../messages/inserted-message.js";
-import { delegatedMark } from "../../scope/scope.js";
+import { addressKey, delegatedMark } from "../../scope/scope.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 
@@ -63,16 +63,13 @@ export interface AnsweredMessage {
 const latestMessages = new Map<string, AnsweredMessage>();
 const maxConversations = 1_000;
 
-const turnKey = ({ scope, threadId }: RunIdentity) =>
-  JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
-
 /** The user's latest message in a conversation, if memory has seen it in this process. */
 export function latestMessage(conversation: RunIdentity): AnsweredMessage | undefined {
-  return latestMessages.get(turnKey(conversation));
+  return latestMessages.get(addressKey(conversation));
 }
 
 export function noteMessage(conversation: RunIdentity, messageId: string): void {
-  const key = turnKey(conversation);
+  const key = addressKey(conversation);
   latestMessages.delete(key);
   latestMessages.set(key, { threadId: conversation.threadId, messageId });
   const [oldest] = latestMessages.keys();

@@ -16,11 +16,10 @@ import {
   currentUserWords,
   invalid,
   memoryTool,
-  toolOptions,
+  type NameOption,
+  nameOption,
   type UserWords,
 } from "./memory-tool.js";
-
-const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
   proposal: z
@@ -43,11 +42,8 @@ const argumentsSchema = z.object({
  * @param options.name on the wire. @default "memory_consent"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function consentTool(
-  memory: Memory,
-  options: { readonly name?: string } = {},
-): DynamicStructuredTool {
-  checkOptions(memory, optionsSchema, options, "consentTool");
+export function consentTool(memory: Memory, options: NameOption = {}): DynamicStructuredTool {
+  checkOptions(memory, nameOption, options, "consentTool");
   internalApi(memory).asksConsent("tool");
   return memoryTool({
     name: options.name ?? "memory_consent",

@@ -3,9 +3,7 @@ import { z } from "zod";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
-import { memoryTool, toolOptions } from "./memory-tool.js";
-
-const optionsSchema = toolOptions.pick({ name: true });
+import { memoryTool, type NameOption, nameOption } from "./memory-tool.js";
 
 const argumentsSchema = z.object({
   reason: z
@@ -23,9 +21,9 @@ const argumentsSchema = z.object({
  */
 export function endConversationTool(
   memory: Memory,
-  options: { readonly name?: string } = {},
+  options: NameOption = {},
 ): DynamicStructuredTool {
-  checkOptions(memory, optionsSchema, options, "endConversationTool");
+  checkOptions(memory, nameOption, options, "endConversationTool");
   return memoryTool({
     name: options.name ?? "end_conversation",
     description:

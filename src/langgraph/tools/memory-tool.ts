@@ -21,9 +21,10 @@ import {
   turnIdentity,
 } from "../run/turn-identity.js";
 
-export const toolOptions = turnOptionsSchema
-  .pick({ agent: true })
-  .extend({ name: z.string().optional() });
+export const nameOption = z.strictObject({ name: z.string().optional() });
+export type NameOption = z.input<typeof nameOption>;
+
+export const toolOptions = nameOption.extend(turnOptionsSchema.pick({ agent: true }).shape);
 export type ToolOptions = z.input<typeof toolOptions>;
 
 interface MemoryTool<Schema extends z.ZodObject> {
@@ -125,8 +126,6 @@ export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
     (message, index) => index < last && message.getType() !== "human",
   );
   const turn = messages.slice(before + 1, last + 1).filter(opensTurn);
-  return turn.flatMap((message) => {
-    const own = saidMessage(message);
-    return own === null ? [] : [{ messageId: own.id, text: withoutReminders(messageText(own)) }];
-  });
+  const own = turn.map(saidMessage).filter((message) => message !== null);
+  return own.map((said) => ({ messageId: said.id, text: withoutReminders(messageText(said)) }));
 }

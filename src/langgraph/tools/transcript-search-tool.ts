@@ -11,9 +11,9 @@ import { momentIn } from "../../text/time-zone.js";
 import { checkOptions } from "../run/node-options.js";
 import { runAsker, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, nothingFits, toolOptions } from "./memory-tool.js";
+import { memoryTool, type NameOption, nameOption, nothingFits } from "./memory-tool.js";
 
-const optionsSchema = toolOptions.omit({ agent: true }).extend({ scope: scopeField });
+const optionsSchema = nameOption.extend({ scope: scopeField });
 
 // A default would make JSON schema list the field as required.
 const argumentsSchema = z.object({
@@ -37,7 +37,7 @@ const argumentsSchema = z.object({
  */
 export function transcriptSearchTool(
   memory: Memory,
-  options: { readonly scope?: Scope; readonly name?: string } = {},
+  options: NameOption & { readonly scope?: Scope } = {},
 ): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "transcriptSearchTool");
   return memoryTool({
@@ -92,9 +92,7 @@ function withinBudget(hits: readonly TranscriptHit[], threadId: string, budgetTo
     const fits = (characters: number) =>
       estimateTokens(JSON.stringify([...kept, bulletOf(characters)])) <= budgetTokens;
     const fewest = kept.length === 0 ? 1 : minCharacters;
-    const characters = fits(maxHitCharacters)
-      ? maxHitCharacters
-      : largestThatFits(fewest, maxHitCharacters, fits);
+    const characters = largestThatFits(fewest, maxHitCharacters, fits);
     if (characters !== null) kept.push(bulletOf(characters));
   }
   return kept;

@@ -1,6 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
+import { attempt } from "../../input/plain-json.js";
+import { withFields } from "../../messages/message-text.js";
 import { memoryKey } from "../run/state-fields.js";
 
 type GraphDefinition = Readonly<Record<string, unknown>>;
@@ -88,12 +90,10 @@ function mergesById(channel: AgentChannel): boolean {
   const [before, after] = ["before", "after"].map(
     (text) => new HumanMessage({ id: "same", content: text }),
   );
-  try {
-    const merged = channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]);
-    return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
-  } catch {
-    return false;
-  }
+  const merged = attempt(
+    () => channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]),
+  );
+  return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
 }
 
 type GraphValues = Readonly<Record<string, unknown>>;
@@ -102,7 +102,7 @@ type GraphValues = Readonly<Record<string, unknown>>;
 export function wholeStateAgent(agent: AgentGraph): AgentGraph {
   const { builder } = agent;
   const state = builder.channels;
-  const open: AgentBuilder = Object.assign(Object.create(Object.getPrototypeOf(builder)), builder, {
+  const open = withFields(builder, {
     _schemaDefinitions: new Map(builder._schemaDefinitions).set(state, state),
     _inputDefinition: state,
     _inputRuntimeDefinition: undefined,

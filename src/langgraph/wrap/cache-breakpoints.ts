@@ -47,7 +47,7 @@ function derivedModel<Model extends object>(model: Model, overrides: object): Mo
 
 function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
   const all = [...messages.flatMap(blocksOfContent), ...(options.tools ?? []), options];
-  const present = all.flatMap(controlOf);
+  const present = all.map(controlOf).filter((control) => control !== null);
   // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
@@ -56,7 +56,7 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   const sent = [...messages];
   const last = messages.at(-1);
   const lastPart = last && blocksOfContent(last).at(-1);
-  const isEndMarked = [options, lastPart].some((end) => controlOf(end).length > 0);
+  const isEndMarked = [options, lastPart].some(controlOf);
   if (!isEndMarked && free-- > 0) {
     const end = last && withMarkedEnd(last, control);
     if (end) sent.splice(-1, 1, end);
@@ -112,6 +112,8 @@ function blocksOfContent({ content }: BaseMessage): Part[] {
     : [];
 }
 
-function controlOf(part: unknown): Control[] {
-  return isJsonObject(part) && part.cache_control ? [part.cache_control as unknown as Control] : [];
+function controlOf(part: unknown): Control | null {
+  return isJsonObject(part) && part.cache_control
+    ? (part.cache_control as unknown as Control)
+    : null;
 }

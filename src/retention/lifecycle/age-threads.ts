@@ -124,9 +124,8 @@ const maxPruned = 1_000;
  */
 export async function pruneThreads(db: Database, keep: number | undefined): Promise<void> {
   if (keep === undefined || !(await hasCheckpoints(db))) return;
-  const before = sql`'infinity'::timestamptz`;
   for (const { name, threadId, ...scope } of await findLongThreads(db, keep)) {
-    const pruned = await pruneThread(db, name, { keepLast: keep, before, keepBranches: true });
+    const pruned = await pruneThread(db, name, { keepLast: keep, keepBranches: true });
     if (pruned.checkpoints === 0) continue;
     const event = { scope: scopeOf(scope), threadId, step: "lifecycle", op: "delete" } as const;
     await insertEvent(db, { ...event, status: "ok", detail: countsInWords({ ...pruned }) });
