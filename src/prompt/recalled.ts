@@ -190,11 +190,8 @@ export function asShown(memory: MemoryItem, news: ShownNews | null | undefined):
 }
 
 /** `shown` by part. */
-export const inParts = (shown: readonly ShownMemory[]): Record<BlockPart, MemoryItem[]> => ({
-  profile: ofPart(shown, "profile"),
-  relevant: ofPart(shown, "relevant"),
-  episodes: ofPart(shown, "episodes"),
-  related: ofPart(shown, "related"),
-  rest: ofPart(shown, "rest"),
-  notes: ofPart(shown, "notes"),
-});
+export const inParts = (shown: readonly ShownMemory[]) =>
+  Object.fromEntries(memoryParts.map((part) => [part, ofPart(shown, part)])) as Record<
+    BlockPart,
+    MemoryItem[]
+  >;

@@ -14,7 +14,7 @@ import {
   type SummaryWork,
 } from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
-import { isTurnOpen, startSummary } from "./start-summary.js";
+import { isTurnOpen, logStatus, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
 /** Summarises a claimed thread: load → ask → check → save. */
@@ -67,17 +67,6 @@ export function defineSummaries(deps: SummaryRuntime) {
     },
     deps,
   );
-}
-
-function logStatus(logger: Logger, work: SummaryWork, status: "completed" | "failed"): void {
-  const { summaryId, threadId, startSeq, endSeq } = work;
-  logger.debug(`Memory ${summaryId} status updated to ${status}`, {
-    threadId,
-    step: "summaries",
-    summaryId,
-    startSeq,
-    endSeq,
-  });
 }
 
 function logCompleted(logger: Logger, { work, generationTimeMs }: Taken<SummaryWork, Summarized>) {

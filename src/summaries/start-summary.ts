@@ -3,7 +3,7 @@ import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
 import { findLastCall } from "../transcript/find-messages.js";
 import type { RecordedThread } from "../transcript/record-messages.js";
-import { type MarkedSummary, markSummary } from "./claim-summary.js";
+import { type MarkedSummary, markSummary, type SummaryWork } from "./claim-summary.js";
 import {
   type SummaryOptions,
   type SummarySkipReason,
@@ -54,14 +54,22 @@ export async function startSummary(
   );
   const marked = await markSummary(deps.db, { threadRef: thread.threadRef, window });
   if (!marked) return skipped(deps.logger, "already_running", threadId);
-  const { summaryId } = marked;
-  deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
-    threadId,
-    step: "summaries",
-    summaryId,
-    ...marked.window,
-  });
+  logStatus(deps.logger, { threadId, ...marked, ...marked.window }, "processing");
   return { started: true, ...marked };
+}
+
+export function logStatus(
+  logger: Logger,
+  {
+    summaryId,
+    threadId,
+    startSeq,
+    endSeq,
+  }: Pick<SummaryWork, "summaryId" | "threadId" | "startSeq" | "endSeq">,
+  status: "processing" | "completed" | "failed",
+): void {
+  const fields = { threadId, step: "summaries", summaryId, startSeq, endSeq };
+  logger.debug(`Memory ${summaryId} status updated to ${status}`, fields);
 }
 
 /** Whether the last turn waits for tools: by `messages`, just recorded, else by the transcript. */

@@ -139,33 +139,21 @@ export type ErasableThread = {
   readonly checkpointThreadId: string | null;
 };
 
-const columns = sql`x.id::text as ref, x.thread_id as "threadId",
-  x.checkpoint_name as "checkpointThreadId"`;
+/** @param which the end of a query of threads `x` */
+const erasable = (db: Connection, which: Sql): Promise<ErasableThread[]> =>
+  db.query<ErasableThread>(sql`
+    select x.id::text as ref, x.thread_id as "threadId", x.checkpoint_name as "checkpointThreadId"
+    from ${db.schema}.thread x where ${which}`);
 
 /** Locks threads against recording, not against memories that refer to them. */
-export function lockErasableThreads(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<ErasableThread[]> {
-  return tx.query<ErasableThread>(sql`
-    select ${columns} from ${tx.schema}.thread x
-    where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
-}
+export const lockErasableThreads = (tx: Connection, scope: ErasureScope, limit: number) =>
+  erasable(tx, sql`${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 
-export async function findErasableThreads(
-  db: Connection,
-  scope: ErasureScope,
-): Promise<ErasableThread[]> {
-  return db.query<ErasableThread>(sql`
-    select ${columns} from ${db.schema}.thread x where ${hasScope(scope)} order by x.id`);
-}
+export const findErasableThreads = (db: Connection, scope: ErasureScope) =>
+  erasable(db, sql`${hasScope(scope)} order by x.id`);
 
-export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
-  return db.query<ErasableThread>(sql`
-    select ${columns} from ${db.schema}.thread x
-    where ${isId(sql`x.thread_id`, threadId)}`);
-}
+export const findThreadsOfId = (db: Connection, threadId: string) =>
+  erasable(db, isId(sql`x.thread_id`, threadId));
 
 export async function eraseThreads(
   tx: Connection,
