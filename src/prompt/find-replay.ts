@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { type ThreadAddress, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs } from "../scope/scope-predicates.js";
 import { type MemoryEntry, memoriesByRef, memoriesOf } from "../search/search-memories.js";
-import type { Conversation } from "../transcript/find-conversation.js";
+import type { ConversationSummary } from "../transcript/find-conversation.js";
 import {
   type HandedOn,
   maxTalk,
@@ -72,9 +72,7 @@ export interface ShownEpoch {
   /** The conversation that the turn itself was shown. */
   readonly talk: readonly StoredTalk[];
   /** The turn's own. Without text, if a message that it covers changed. */
-  readonly summary:
-    | (Omit<NonNullable<Conversation["summary"]>, "text"> & { readonly text: string | null })
-    | null;
+  readonly summary: (Omit<ConversationSummary, "text"> & { readonly text: string | null }) | null;
   /** Ids of requests for consent. */
   readonly consents: readonly string[];
   /** Unread messages: "thread seq" to words. */
