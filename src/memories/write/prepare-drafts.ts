@@ -172,6 +172,8 @@ export async function splitDraft(redactor: Redactor, draft: MemoryDraft): Promis
   if (writingProblems(kind, visibleText(text).trim()).length === 0) return [draft];
   // A secret may have several sentences.
   const parts = await splitAtSentences(kind, await redactor.text(text));
+  // Of an empty text there is none: the draft is refused by its name.
+  if (parts.length < 2) return [draft];
   return parts.map((part) => ({ ...draft, text: part }));
 }
 
