@@ -44,7 +44,9 @@ function memoriesIn(
   timeZone: string,
 ): PrintedLine[] {
   const notes = ofPart(memories, "notes").map((memory, at) => ({
-    ...{ part: "notes" as const, memory, line: lineOf("notes", memory, at, timeZone) },
+    part: "notes" as const,
+    memory,
+    line: lineOf("notes", memory, at, timeZone),
   }));
   return [...memoryLines(memories, timeZone), ...notes].map(({ part, memory, line }) => {
     const id = memory.inPlace === undefined ? memory.id : null;

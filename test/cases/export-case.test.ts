@@ -61,8 +61,15 @@ it("A conversation is exported that plays again, without the names that memory k
 
 it("Replaces names of scripts without spaces, and no part of a word", () => {
   const message = (text: string) => ({
-    ...{ seq: 0, messageId: "m", role: "user" as const, actor: null, agentId: null, text },
-    ...{ characters: text.length, saidAt: new Date("2026-03-02T09:00:00Z"), timeZone: "UTC" },
+    seq: 0,
+    messageId: "m",
+    role: "user" as const,
+    actor: null,
+    agentId: null,
+    text,
+    characters: text.length,
+    saidAt: new Date("2026-03-02T09:00:00Z"),
+    timeZone: "UTC",
   });
   const yaml = exportCase({
     scope: { userId: "u" },

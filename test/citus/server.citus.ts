@@ -46,7 +46,9 @@ describe("Citus, for an operator", () => {
     const database = withSetting("enable_schema_based_sharding", "off");
     const queue = schemaName();
     const options = {
-      ...{ database, schema: db.schema, logger: silentLogger },
+      database,
+      schema: db.schema,
+      logger: silentLogger,
       model: new OfflineChatModel({ structured: instantAnswers }),
       config: { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } },
       jobs: { pgBoss: { schema: queue } },

@@ -128,7 +128,8 @@ describe.skipIf(!hasChromium || !onServer())(
           changes: "changes?user=user-77",
           erase: "erase?user=user-77",
         },
-        ...{ retrieval: "question?user=user-77&question=Which+dish+in+town%3F", whose: "changes" },
+        retrieval: "question?user=user-77&question=Which+dish+in+town%3F",
+        whose: "changes",
       };
       for (const [name, place] of Object.entries(views)) {
         const requests: string[] = [];

@@ -114,7 +114,9 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     const say = async (threadId: string, turn: number, memoryIds: readonly string[]) => {
       const content = `Question ${turn} of ${threadId}?`;
       await memory.remember({
-        ...{ scope, threadId, messages: [{ role: "user", content, id: `${threadId}-${turn}` }] },
+        scope,
+        threadId,
+        messages: [{ role: "user", content, id: `${threadId}-${turn}` }],
         shown: {
           revision: 0,
           memoryIds: [...memoryIds],
@@ -181,7 +183,9 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
       );
       const shown = { revision: 0, memoryIds, parts: shownParts, ...(at === 0 && { firstSeq: 0 }) };
       await memory.remember({
-        ...{ scope, threadId, shown },
+        scope,
+        threadId,
+        shown,
         messages: [{ role: "user", content, id: `boats-${at}` }],
       });
     }

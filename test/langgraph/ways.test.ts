@@ -246,7 +246,9 @@ it.each([...ways, "retrieval.timeZone" as const])(
       JSON.parse(await tool.invoke(input, thread))[0];
     const filters = { updated_after: "2026-03-03", updated_before: "2026-03-03T23:59" };
     const { metadata } = await first(memoryQueryTool(memory), {
-      ...{ query: "fasts", return: "full", filters },
+      query: "fasts",
+      return: "full",
+      filters,
     });
     expect(metadata.validFrom).toBe("2026-03-02, Monday, 00:00");
     const heard = await first(transcriptSearchTool(memory), { query: "began yesterday" });

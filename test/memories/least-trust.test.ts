@@ -12,8 +12,12 @@ import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const flowers = {
-  ...{ operator: "roses", user: "tulips", assistant: "lilies" },
-  ...{ tool: "asters", document: "daisies", import: "irises" },
+  operator: "roses",
+  user: "tulips",
+  assistant: "lilies",
+  tool: "asters",
+  document: "daisies",
+  import: "irises",
 };
 const query = "What does the garden have?";
 

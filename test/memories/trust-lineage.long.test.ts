@@ -17,8 +17,16 @@ const bitterTea = { ...tea, text: `Tea is for ${word}.`, origin: "tool" } as con
 const cats = { text: "The user has cats.", origin: "user" } as const;
 
 const answer = {
-  ...{ summary: planted, note: planted, text: planted, action: "edit", target: 1, with: 2 },
-  ...{ importance: 3, tags: [word], reason: "", insights: [{ summary: planted, evidence: [1] }] },
+  summary: planted,
+  note: planted,
+  text: planted,
+  action: "edit",
+  target: 1,
+  with: 2,
+  importance: 3,
+  tags: [word],
+  reason: "",
+  insights: [{ summary: planted, evidence: [1] }],
   verdicts: [{ pair: 1, reason: "", verdict: "same" }],
 };
 let proposed = candidate(planted, "");

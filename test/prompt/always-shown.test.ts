@@ -17,7 +17,9 @@ async function conversation(config: TestConfig, options: TestOptions = {}) {
   const say = async (query: string) => {
     const { messages, shown } = await memory.promptFor({ scope, threadId, query });
     await memory.remember({
-      ...{ scope, threadId, shown },
+      scope,
+      threadId,
+      shown,
       messages: [
         { role: "user", content: query },
         { role: "assistant", content: "Fine." },

@@ -45,7 +45,9 @@ export async function playHistories(db: TestDatabase, preset: Preset, howMany: H
     });
     // Shorter histories would take minutes to find, and tell little more.
     const run = await fc.check(property, {
-      ...{ numRuns: batch, seed: seed + count, endOnFailure: true },
+      numRuns: batch,
+      seed: seed + count,
+      endOnFailure: true,
     });
     if (run.failed) throw new Error(`Seed ${seed + count}: ${run.errorInstance}`);
   }

@@ -17,7 +17,10 @@ export async function pickFact(
   nth: number,
 ): Promise<MemoryItem | undefined> {
   const facts = await memory.memories.list({
-    ...{ scope, states: [state], kinds: ["fact"], limit: 1_000 },
+    scope,
+    states: [state],
+    kinds: ["fact"],
+    limit: 1_000,
   });
   return facts[nth % Math.max(1, facts.length)];
 }

@@ -82,7 +82,10 @@ async function begin(db: TestDatabase, history: History) {
       scope: { userId: user, appId },
       threadId: `${index} of ${user}`,
       graph: (await agentIn(history.ways[index] ?? "nodes", {
-        ...{ memory, model, session, injectAs },
+        memory,
+        model,
+        session,
+        injectAs,
       })) as AnyGraph,
       isSupervisor: history.ways[index] === "supervisor",
       before: null as Prompt | null,
@@ -135,7 +138,9 @@ async function begin(db: TestDatabase, history: History) {
     // What the prompt has to say is decided before the turn ends.
     const known = await memory.memories.list({ scope, states: [...states], limit: 1_000 });
     const notes = await memory.memories.list({
-      ...{ scope: { appId: scope.appId }, kinds: ["note"], limit: 10 },
+      scope: { appId: scope.appId },
+      kinds: ["note"],
+      limit: 10,
     });
     const unread = told.filter(
       ({ thread: index, isRead }) =>

@@ -61,7 +61,10 @@ function extracted(prompt: string, told: readonly Told[]): ScriptedReply {
     const target = known.find(([, , words = ""]) => fact.ends && words.includes(fact.ends))?.[1];
     const { category, key, importance } = fact.draft;
     return candidate(fact.text, fact.quote, {
-      ...{ category, key, importance, message: Number(number) },
+      category,
+      key,
+      importance,
+      message: Number(number),
       value: key === null ? null : fact.value,
       ...(target !== undefined && { relation: "ends" as const, target: Number(target) }),
     });

@@ -67,7 +67,8 @@ function nestedGraph(memory: Memory) {
     .compile({ checkpointer: true });
   return new StateGraph(State)
     .addNode("copy", ({ messages }) => ({
-      ...{ copies: messages, nested: { deep: messages } },
+      copies: messages,
+      nested: { deep: messages },
       trail: messages,
     }))
     .addNode("inner", inner)

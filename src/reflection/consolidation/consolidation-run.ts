@@ -173,9 +173,16 @@ export function runOf({ plan, texts, left, ...row }: StoredRun): ConsolidationRu
   for (const { id, verdict } of plan.doubts)
     if (verdict === "ended") moved.close.push({ ...memory(id), verdict, kept: null });
   return {
-    ...{ id, scope: scopeOf(row), status },
-    ...{ merged: moved.merge, closed: moved.close, added, left: left.map(memory) },
-    ...{ createdAt, decidedAt, decidedBy },
+    id,
+    scope: scopeOf(row),
+    status,
+    merged: moved.merge,
+    closed: moved.close,
+    added,
+    left: left.map(memory),
+    createdAt,
+    decidedAt,
+    decidedBy,
   };
 }
 

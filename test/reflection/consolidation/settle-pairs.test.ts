@@ -25,7 +25,11 @@ const judged = (
   verdict: JudgedPair["vote"]["verdict"],
   similarity = 0.9,
 ): JudgedPair => ({
-  ...{ first, second, similarity, linked: false, changed: false },
+  first,
+  second,
+  similarity,
+  linked: false,
+  changed: false,
   vote: { verdict, reason: "" },
 });
 const settle = (...pair: Parameters<typeof judged>) => settlePairs([judged(...pair)], rules)[0];

@@ -110,7 +110,10 @@ describe("threads.idleDays", () => {
     await memory.memories.add({
       scope,
       memories: {
-        ...{ text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" },
+        text: "Lives in Porto.",
+        category: "profile",
+        key: "city",
+        value: "Porto",
         source: { threadId: "asked", seqs: [0] },
       },
     });

@@ -23,7 +23,9 @@ const moment = z
 
 const message = z
   .strictObject({
-    ...{ user: text.optional(), assistant: text.optional(), tool: text.optional() },
+    user: text.optional(),
+    assistant: text.optional(),
+    tool: text.optional(),
     at: moment.optional(),
   })
   .refine(
@@ -42,9 +44,12 @@ const thread = z.strictObject({
 });
 
 const expectedWords = {
-  ...{ found: texts, notFound: texts },
-  ...{ shown: texts, notShown: texts },
-  ...{ believed: texts, notBelieved: texts },
+  found: texts,
+  notFound: texts,
+  shown: texts,
+  notShown: texts,
+  believed: texts,
+  notBelieved: texts,
 };
 
 export type ExpectationName = keyof typeof expectedWords;
@@ -71,7 +76,9 @@ const oneCase = z.strictObject({
   /** @default those of the file */
   config,
   /** The owner of the memory. @default user: "user" */
-  ...{ tenant: text.optional(), user: text.optional(), app: text.optional() },
+  tenant: text.optional(),
+  user: text.optional(),
+  app: text.optional(),
   timeZone: text.optional(),
   /** What is known before the first message. */
   memories: z.array(z.looseObject({ text })).max(1_000).default([]),

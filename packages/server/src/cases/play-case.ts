@@ -107,13 +107,13 @@ interface Turn {
 /** Each begins with a message of the user. */
 function turnsOf(messages: Case["threads"][number]["messages"]): Turn[] {
   const turns: Turn[] = [];
-  for (const [index, { at, ...said }] of messages.entries()) {
-    const { user: question } = said;
-    if (question !== undefined || turns.length === 0) turns.push({ at, question, messages: [] });
-    for (const [role, content] of Object.entries(said as Record<string, string>)) {
-      const call = role === "tool" && { tool_call_id: `call-${index}` };
-      turns.at(-1)?.messages.push({ role, content, ...call });
-    }
+  for (const [index, { at, user, assistant, tool }] of messages.entries()) {
+    if (user !== undefined || turns.length === 0) turns.push({ at, question: user, messages: [] });
+    const said = turns.at(-1)?.messages;
+    if (user !== undefined) said?.push({ role: "user", content: user });
+    if (assistant !== undefined) said?.push({ role: "assistant", content: assistant });
+    if (tool !== undefined)
+      said?.push({ role: "tool", content: tool, tool_call_id: `call-${index}` });
   }
   return turns;
 }
@@ -123,9 +123,12 @@ async function checkCase(memory: Memory, given: Case): Promise<CheckedExpectatio
   const asked = { scope: scopeOf(given), query, threadId, agent, timeZone };
   const { not: isNot, ...is } = expectMemory(memory);
   const checks = {
-    ...{ found: is.toFind, notFound: isNot.toFind },
-    ...{ shown: is.toShow, notShown: isNot.toShow },
-    ...{ believed: is.toBelieve, notBelieved: isNot.toBelieve },
+    found: is.toFind,
+    notFound: isNot.toFind,
+    shown: is.toShow,
+    notShown: isNot.toShow,
+    believed: is.toBelieve,
+    notBelieved: isNot.toBelieve,
   };
   const checked: CheckedExpectation[] = [];
   for (const kind of Object.keys(checks) as ExpectationName[]) {
