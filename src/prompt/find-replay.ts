@@ -157,7 +157,7 @@ export async function findShownEpoch(
       ) as consents,
       (
         select coalesce(json_object_agg(m.thread_ref || ' ' || m.seq, left(m.content, 2000)), '{}')
-        from (select distinct jsonb_path_query(s.news, '$.unread[*]') from shown s) u (place) cross join lateral (
+        from (select distinct unnest(array(select jsonb_path_query(s.news, '$.unread[*]'))) from shown s) u (place) cross join lateral (
           select * from ${schema}.message m
           where m.thread_ref = (u.place ->> 0)::bigint and m.seq = (u.place ->> 1)::int and m.role = 'user' limit 1
         ) m
@@ -180,7 +180,8 @@ const talkOf = ({ schema }: Connection): Sql => sql`array(
           select own.thread_ref, e.at, n.seq, e.value #>> '{}' as id,
             jsonb_typeof(e.value) <> 'array' or jsonb_array_length(e.value) = 3 as is_held
           from own cross join jsonb_array_elements(own.talk) with ordinality e (value, at) cross join lateral (
-            select generate_series((e.value ->> 0)::int, (e.value ->> 1)::int) where jsonb_typeof(e.value) = 'array'
+            -- Of an array the planner expects ten rows, of a series a thousand: it would compile the statement, which takes 0.1 s.
+            select unnest(array(select generate_series((e.value ->> 0)::int, (e.value ->> 1)::int))) where jsonb_typeof(e.value) = 'array'
             union all select own.seq where jsonb_typeof(e.value) = 'null'
             union all select null where jsonb_typeof(e.value) = 'string'
           ) n (seq)
