@@ -158,7 +158,8 @@ export function createScreen(
 }
 
 export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
-  return [...stretchesOf(text)].some((stretch) => stretchInstructs(stretch, options));
+  for (const stretch of stretchesOf(text)) if (stretchInstructs(stretch, options)) return true;
+  return false;
 }
 
 /** The same; yields to the event loop. */

@@ -1,6 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { isDeeper } from "../input/plain-json.js";
-import { storableEscapes } from "../text/storable-text.js";
+import { isStorable } from "../text/storable-text.js";
 import {
   type ExportLine,
   type ExportLineOf,
@@ -133,10 +133,16 @@ function parseLineJson(number: number, text: string): unknown {
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
   if (typeof serialised === "string" && isDeeper(serialised, maxLineDepth))
     throw lineError(number, tooDeep);
-  const json = JSON.stringify(value);
-  if (storableEscapes(json) !== json)
+  if (!isStorableJson(value))
     throw lineError(number, "it has characters that PostgreSQL cannot hold.");
   return value;
+}
+
+/** Text by text: writing a long line as JSON again would block the process. */
+function isStorableJson(value: unknown): boolean {
+  if (typeof value === "string") return isStorable(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));
 }
 
 /** Checked first: lines of another version may have other fields. */
