@@ -154,8 +154,9 @@ $$;
 
 -- What earlier turns of an epoch were told beside memories, in words: `turns` has for each its message and its `shown.news`. What is
 -- not there any more is left out.
-create or replace function mnemograph.told_news_1(owners bigint[], of_owner bigint, turns json, asked_at timestamptz) returns json
-language plpgsql stable parallel safe as $$
+create or replace function mnemograph.told_news_1(
+  owners bigint[], of_owner bigint, asked_app text, turns json, asked_at timestamptz
+) returns json language plpgsql stable parallel safe as $$
   begin
     return array_to_json(array(
       select json_build_object('messageId', t.value ->> 0, 'news', t.value -> 1,
@@ -167,7 +168,7 @@ language plpgsql stable parallel safe as $$
             )
           )
           from json_array_elements(t.value -> 1 -> 'changes') with ordinality c (value, place)
-          join mnemograph.change_log l on l.owner_ref = of_owner and l.rev = (c.value ->> 0)::bigint
+          join mnemograph.change_log l on l.owner_ref = of_owner and l.rev = (c.value ->> 0)::bigint and l.app_id in ('', asked_app)
           order by c.place
         ),
         'consents', array(
@@ -178,7 +179,7 @@ language plpgsql stable parallel safe as $$
             )
           )
           from json_array_elements(t.value -> 1 -> 'consents') with ordinality c (value, place)
-          join mnemograph.consent_request d on d.id = (c.value ->> 0)::uuid and d.owner_ref = any (owners)
+          join mnemograph.consent_request d on d.id = (c.value ->> 0)::uuid and d.owner_ref = any (owners) and d.app_id in ('', asked_app)
           order by c.place
         ),
         'unread', array(
@@ -187,7 +188,7 @@ language plpgsql stable parallel safe as $$
           join mnemograph.message m on m.thread_ref = (u.value ->> 0)::bigint and m.seq = (u.value ->> 1)::integer
             -- One that was removed since has another role.
             and m.role = 'user'
-          join mnemograph.thread h on h.id = m.thread_ref and h.owner_ref = of_owner
+          join mnemograph.thread h on h.id = m.thread_ref and h.owner_ref = of_owner and h.app_id = asked_app
           where not exists (
             select from mnemograph.memory_source s join mnemograph.memory e on e.ref = s.memory_ref
             where s.thread_ref = m.thread_ref and s.seq = m.seq and (e.state in ('superseded', 'soft_deleted') or e.expires_at <= asked_at)

@@ -3,6 +3,7 @@
  */
 import "./node-version.js";
 
+export { hasCheckpoints } from "./checkpoints/checkpoint-names.js";
 export { resolveConfig } from "./config.js";
 export { createMemory } from "./create-memory.js";
 export { inTime, withDeadline } from "./deadline.js";

@@ -117,7 +117,7 @@ export async function listConsents(
     ? belongsTo(db, scope, "c")
     : ofTenant(sql`c.tenant_id`, listing.tenantId);
   const table = sql`${db.schema}.consent_request`;
-  const bookmark = { table, alias: raw("c"), after, what: "a request" };
+  const bookmark = { table, alias: raw("c"), after, what: "a request", isListed: isVisible };
   const rows = await db.query<ConsentRow>(sql`
     select ${selectedRequest(db)} from ${table} c
     where ${isVisible} and ${isAfter(bookmark)}
@@ -126,7 +126,7 @@ export async function listConsents(
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
-  if (rows.length === 0) await requireEnd(db, bookmark, isVisible);
+  if (rows.length === 0) await requireEnd(db, bookmark);
   return rows.map((row) => consentOf(row, scope).request);
 }
 

@@ -180,14 +180,17 @@ export async function chooseFacts(
   const pause = createPauses();
   const rejected: RejectedFact[] = [];
   const checked: ChosenFact[] = [];
-  /** For each, the first candidate that says it. */
+  /** Of each candidate, the first one that says the same. */
+  const first: number[] = [];
   const firstSaidAt = new Map<ChosenFact, number>();
   for (const [index, candidate] of candidates.entries()) {
     await pause();
+    const said = firstSaid(candidates, index, rules.known.length, first);
+    first.push(said);
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") {
       checked.push(result);
-      firstSaidAt.set(result, firstSaid(candidates, index, rules.known.length));
+      firstSaidAt.set(result, said);
     } else
       rejected.push({
         problem: result,
@@ -206,12 +209,20 @@ export async function chooseFacts(
   return { chosen: chosen.toSorted((first, second) => first.message - second.message), rejected };
 }
 
-/** The first candidate that says the same by the model's word; other figures say something else. */
-function firstSaid(candidates: readonly FactCandidate[], index: number, known: number): number {
+/**
+ * The first candidate that says the same by the model's word; other figures say something else.
+ * @param first of the candidates before it
+ */
+function firstSaid(
+  candidates: readonly FactCandidate[],
+  index: number,
+  known: number,
+  first: readonly number[],
+): number {
   const { relation, target, text } = candidates[index] as FactCandidate;
   const earlier = relation === "same_as" ? (target ?? 0) - known - 1 : -1;
   const said = earlier < index ? candidates[earlier] : undefined;
-  return said && haveSameFigures(said.text, text) ? firstSaid(candidates, earlier, known) : index;
+  return said && haveSameFigures(said.text, text) ? (first[earlier] as number) : index;
 }
 
 function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | CandidateProblem {

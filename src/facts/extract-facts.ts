@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { personalFields } from "../memories/consent/consent-policy.rule.js";
 import { type Asking, callStructured } from "../models/call-structured.js";
+import { createPauses } from "../pauses.js";
 import { findQuote } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
@@ -191,25 +192,20 @@ export async function extractFacts(asking: Asking, input: ExtractInput): Promise
     },
   });
   const texts = input.messages.map(({ text }) => text);
-  const withMessage = <Proposed extends { readonly message: number; readonly quote: string }>(
-    each: Proposed,
-  ): Proposed => ({
-    ...each,
-    message: each.message || messageWith(each.quote, texts),
-  });
   const proposed = answer.facts.map(
-    ({ stated_by_user: statedByUser, personal, ...fact }): FactCandidate => {
-      return withMessage({
-        ...fact,
-        // Without the unreadable ones, facts of the answer have other numbers.
-        target: unreadable > 0 && isOwnFact(fact.target, input.known) ? null : fact.target,
-        statedByUser,
-        personal: personal === "none" ? null : personal,
-      });
-    },
+    ({ stated_by_user: statedByUser, personal, ...fact }): FactCandidate => ({
+      ...fact,
+      // Without the unreadable ones, facts of the answer have other numbers.
+      target: unreadable > 0 && isOwnFact(fact.target, input.known) ? null : fact.target,
+      statedByUser,
+      personal: personal === "none" ? null : personal,
+    }),
   );
   const rejected = Array.from({ length: unreadable }, () => unreadableCandidate);
-  return { candidates: [...proposed, ...rejected], removals: answer.forget.map(withMessage) };
+  return {
+    candidates: [...(await withMessages(proposed, texts)), ...rejected],
+    removals: await withMessages(answer.forget, texts),
+  };
 }
 
 const unreadableCandidate: FactCandidate = {
@@ -231,6 +227,20 @@ const unreadableCandidate: FactCandidate = {
 /** Whether a target is a fact of the same answer: they are counted after the known memories. */
 const isOwnFact = (target: number | null, known: readonly unknown[]): target is number =>
   target !== null && target > known.length;
+
+/** Looks for the quotes of those without a number. Each takes a millisecond in a long message. */
+async function withMessages<Proposed extends { readonly message: number; readonly quote: string }>(
+  proposed: readonly Proposed[],
+  texts: readonly string[],
+): Promise<Proposed[]> {
+  const pause = createPauses();
+  const found: Proposed[] = [];
+  for (const each of proposed) {
+    await pause();
+    found.push({ ...each, message: each.message || messageWith(each.quote, texts) });
+  }
+  return found;
+}
 
 /** Number of the only message with `quote`; 0 without exactly one. */
 function messageWith(quote: string, texts: readonly string[]): number {

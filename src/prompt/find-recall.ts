@@ -140,7 +140,7 @@ function recallStatement(
     candidate as materialized (${search ? candidateRows(db, owners, question, search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, request)} as unread,
-      ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation), ${db.now()}) as told,
+      ${schema}.told_news_1(o.ids, o.ids[1], ${appId}, (select epoch -> 'news' from conversation), ${db.now()}) as told,
       ${search ? isBroadQuestion(db, question.terms) : sql`true`} as broad,
       coalesce((select known::int from known limit 1), 0) as "knownCount",
       coalesce((select is_cut from known limit 1), false) as "knownCut",

@@ -3,7 +3,7 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { withDeadline } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { nameText, nonBlank, parseInput, smallCount } from "../input/parse-input.js";
+import { chatModel, nameText, nonBlank, parseInput, smallCount } from "../input/parse-input.js";
 import { errorKind } from "../logger.js";
 import { messageText } from "../messages/message-text.js";
 import { withoutOldResults } from "../messages/tool-results.rule.js";
@@ -24,11 +24,6 @@ import type { Recalled } from "./recalled.js";
 import { type HandedMessage, handedForm } from "./shown-by.js";
 import { printMessages } from "./turn-messages.js";
 import { printedLines, type ReplayLine, withoutLines, withTexts, withToday } from "./what-if.js";
-
-const chatModel = z.custom<BaseChatModel>(
-  (value) => typeof (value as BaseChatModel | null)?.invoke === "function",
-  "must be a chat model",
-);
 
 const replaySchema = z.strictObject({
   scope: requiredScope,

@@ -110,7 +110,7 @@ const addedBytes = (db: Connection, scope: Scope) => sql`
             else 0
           end as bytes
         from t join ${db.schema}.shown s on s.thread_ref = t.id and t.owned
-        left join ${db.schema}.summary u on u.id = s.summary_id and s.first_seq is not null
+        left join ${db.schema}.summary u on u.id = s.summary_id and u.thread_ref = t.id and s.first_seq is not null
         cross join lateral (
           select sum(${lineBytes}::int + octet_length(m.category) + octet_length(case
             when e.part = 'episodes' then left(m.content, ${episodeCharacters}::int) else m.content

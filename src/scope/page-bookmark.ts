@@ -8,26 +8,27 @@ export interface PageBookmark {
   readonly alias: Sql;
   readonly after: string | undefined;
   readonly what: string;
+  /** Whether a row `alias` may be listed: others' ids are as unknown as none. */
+  readonly isListed: Sql;
 }
 
 /** Whether a row follows the bookmark in a sort by `columns`; false if the bookmark's row is gone. */
 export function isAfter(
-  { table, alias, after }: PageBookmark,
+  { table, alias, after, isListed }: PageBookmark,
   columns: readonly string[] = ["ref"],
   direction: "asc" | "desc" = "desc",
 ): Sql {
   if (after === undefined) return sql`true`;
-  const sortOf = (row: Sql) => join(columns.map((column) => sql`${row}.${raw(column)}`));
-  return sql`(${sortOf(alias)}) ${raw(direction === "asc" ? ">" : "<")} (
-    select ${sortOf(raw("b"))} from ${table} b where b.id = ${uuidOf(after)}::uuid
+  const sort = join(columns.map((column) => sql`${alias}.${raw(column)}`));
+  return sql`(${sort}) ${raw(direction === "asc" ? ">" : "<")} (
+    select ${sort} from ${table} ${alias} where ${alias}.id = ${uuidOf(after)}::uuid and ${isListed}
   )`;
 }
 
 /** For an empty page. @throws MemoryError `INVALID_INPUT` if the bookmark is no listed row */
 export async function requireEnd(
   db: Connection,
-  { table, alias, after, what }: PageBookmark,
-  isListed: Sql,
+  { table, alias, after, what, isListed }: PageBookmark,
 ): Promise<void> {
   if (after === undefined) return;
   const [row] = await db.query(

@@ -1,5 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
+import type { AsOfTimes } from "../memories/audit/as-of.js";
 import type { Embedder } from "../models/embedder.js";
 import type { Runtime } from "../runtime.js";
 import { askingSentences } from "../text/asks-only.js";
@@ -47,11 +48,15 @@ function floorFactorFor(text: string): number {
   return Math.min(1, Math.max(minFloorFactor, share));
 }
 
-/** @param zone time zone of the days that the question names. @default retrieval.timeZone */
+/**
+ * @param zone time zone of the days that the question names. @default retrieval.timeZone
+ * @param now from when days are counted. @default the clock's time
+ */
 export function readQuestion(
   { db, clock, config }: Pick<SearchRuntime, "db" | "clock" | "config">,
   given: string,
   zone: string | null | undefined,
+  now = clock(),
 ) {
   const text = headOf(given, maxAskedCharacters);
   const timeZone = zone ?? config.retrieval.timeZone;
@@ -60,7 +65,7 @@ export function readQuestion(
     /** Prepared by `searchText`. */
     terms: questionTerms(text),
     /** Times that the question names: memories of that time need no common word. */
-    spans: questionDates(given, { language: db.language, timeZone, now: clock() }),
+    spans: questionDates(given, { language: db.language, timeZone, now }),
     /** Whether the question names somebody. */
     isNamed: namesActor(text),
     /** Factor of every floor, 0.4 to 1: only some words of a long question say what is asked. */
@@ -68,11 +73,20 @@ export function readQuestion(
   };
 }
 
+interface AskedQuestion {
+  readonly text: string;
+  readonly timeZone: string;
+  /** Null: asked now. */
+  readonly asOf: AsOfTimes | null;
+}
+
+/** The question as it was asked at `asOf`: "yesterday" is the day before. */
 export async function embedQuestion(
   runtime: SearchRuntime,
-  { text, timeZone }: { readonly text: string; readonly timeZone: string | null | undefined },
+  { text, timeZone, asOf }: AskedQuestion,
 ): Promise<EmbeddedQuestion> {
-  return { ...readQuestion(runtime, text, timeZone), vector: await questionVector(runtime, text) };
+  const question = readQuestion(runtime, text, timeZone, asOf?.knownAt);
+  return { ...question, vector: await questionVector(runtime, text) };
 }
 
 /** Null without embeddings, or if embedding fails: a lexical search is better than no answer. */

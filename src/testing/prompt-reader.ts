@@ -36,14 +36,17 @@ const unknown = /^(?:## Waiting for |# Recent Conversation)/;
  */
 export function readPrompt(texts: readonly string[]): ReadPrompt {
   const blocks = texts.flatMap(memoryIn);
-  const claims = blocks.flatMap(claimsIn);
+  const claims: MemoryClaim[] = [];
   const believed: string[] = [];
-  for (const { words, ended } of claims) {
-    for (const gone of ended) {
-      const at = believed.findIndex((earlier) => earlier.includes(gone));
-      if (at >= 0) believed.splice(at, 1);
+  for (const block of blocks) {
+    const added = claimsIn(block);
+    // No line of a block replaces another of it: "earlier" may name a value that the prompt lacks.
+    for (const gone of added.flatMap(({ ended }) => ended)) {
+      const line = replacedLine(believed, gone);
+      if (line !== undefined) believed.splice(believed.indexOf(line), 1);
     }
-    believed.push(words);
+    claims.push(...added);
+    believed.push(...added.map(({ words }) => words));
   }
   return {
     claims,
@@ -51,6 +54,19 @@ export function readPrompt(texts: readonly string[]): ReadPrompt {
     saysMore: blocks.some((block) => /more memor(?:y is|ies are) not shown/.test(block)),
   };
 }
+
+/** The line that says `gone` and the least besides, if there is one. */
+function replacedLine(believed: readonly string[], gone: string): string | undefined {
+  // Long words are cut.
+  const words = gone.replace(/…$/, "");
+  const isApart = (line: string) => Number(spaced(line).includes(spaced(words)));
+  return believed
+    .filter((line) => line.includes(words))
+    .toSorted((one, other) => isApart(other) - isApart(one) || one.length - other.length)[0];
+}
+
+/** So that "tea" is no part of "team". */
+const spaced = (text: string): string => ` ${text.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")} `;
 
 /** Whether a reader of the prompt believes what a memory says: its text, or its key and value. */
 export const believes = (

@@ -118,7 +118,8 @@ create or replace function mnemograph.conversation_1(
     where tail_bytes is not null and m.thread_ref = thread_id and m.message_id = held[1];
     select s.seq, s.first_seq, s.omitted, s.summary_id, s.created_at, b.id as base_id into opened
     from mnemograph.shown s join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
-    left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
+    -- The caller says what a turn was shown: another thread's summary, or another's memory, is as one that is gone.
+    left join mnemograph.summary b on b.id = s.summary_id and b.thread_ref = thread_id and b.status = 'completed'
     where tail_bytes is not null and s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
       and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
       and (held_first is null or s.seq < held_first or g.message_id = any (held))
@@ -137,7 +138,7 @@ create or replace function mnemograph.conversation_1(
       from mnemograph.shown s
       join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
       left join unnest(s.memory_ids, s.parts, s.checks) with ordinality e (id, part, line_check, place) on true
-      left join mnemograph.memory m on m.id = e.id
+      left join mnemograph.memory m on m.id = e.id and m.tenant_id = asked_tenant and m.user_id in ('', asked_user)
       where s.thread_ref = thread_id and s.seq >= opened.seq and s.reader = hashtext(readable::text)
         and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
         and (held_first is null or s.seq < held_first or g.message_id = any (held));
@@ -248,7 +249,7 @@ create or replace function mnemograph.conversation_1(
         order by m.seq desc limit 1;
       end if;
       if from_seq <= covered then
-        near_seq := case when epoch is null then covered - recent_messages - turn_messages + 1 else from_seq end;
+        near_seq := covered - recent_messages - turn_messages + 1;
         recent := mnemograph.conversation_messages_1(
           thread_id, case when from_seq < near_seq then from_seq end, greatest(from_seq, near_seq)::integer, covered, recent_bytes, held
         );

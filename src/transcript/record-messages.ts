@@ -122,7 +122,7 @@ function recordStatement(db: Connection, turn: TurnToRecord): Sql {
     ${markDueWork(db, turn)},
     ${reportTurn(db, turn)},
     ${countUse(db, turn)},
-    ${saveShown(db, turn.shown)},
+    ${saveShown(db, turn.scope, turn.shown)},
     ${threadTalk(db, turn)}${keepRewritten(db, turn)}
     select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,

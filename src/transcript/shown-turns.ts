@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { pageRowsField, parseInput, smallCount } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
-import { requiredScope, requiredThread, threadForbidden } from "../scope/scope.js";
+import { requiredScope, requiredThread, type Scope, threadForbidden } from "../scope/scope.js";
 import { isOwnThread, isSeenFrom, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { timeZoneField } from "../text/time-zone.js";
 
@@ -28,18 +28,34 @@ const count = z.int().min(0);
 
 export const scorePartsSchema = z.partialRecord(z.enum(scoreSignals), measure);
 
+/** Far more than a prompt has room for. The caller passes it, and each later turn reads it again. */
+const mostMemories = 10_000;
+const mostNews = 100;
+
 const newsSchema = z.strictObject({
   /** The revision that the thread was told last, and how many changes there were. */
   since: count.optional(),
   count: count.optional(),
   /** Revision, event, and the memory that it replaces. */
-  changes: z.array(z.tuple([count, z.string(), memoryId.nullable()])).optional(),
+  changes: z
+    .array(z.tuple([count, z.string(), memoryId.nullable()]))
+    .max(mostNews)
+    .optional(),
   /** The request, and the memory that it would change. */
-  consents: z.array(z.tuple([memoryId, memoryId.nullable()])).optional(),
+  consents: z
+    .array(z.tuple([memoryId, memoryId.nullable()]))
+    .max(mostNews)
+    .optional(),
   /** Thread and seq of messages of other threads. */
-  unread: z.array(z.tuple([count, smallCount])).optional(),
+  unread: z
+    .array(z.tuple([count, smallCount]))
+    .max(mostNews)
+    .optional(),
   /** Memories whose line said that they may no longer hold, and since when. */
-  doubts: z.array(z.tuple([memoryId, z.iso.datetime()])).optional(),
+  doubts: z
+    .array(z.tuple([memoryId, z.iso.datetime()]))
+    .max(mostMemories)
+    .optional(),
   /** How many memories that are always shown were over budget. */
   omitted: smallCount.optional(),
   /** The day that the prompt was told, as "2026-11-28". */
@@ -93,16 +109,20 @@ export const exportedToldSchema = toldSchema.extend({
  */
 export type ShownNews = z.input<typeof newsSchema>;
 
+/** Messages of a conversation that a turn's note of its prompt has at most. */
+export const maxTalk = 10_000;
+
+/** A replay makes a row of each seq before it counts them. */
+const isShortRun = ([first, last]: readonly unknown[]) => Number(last) - Number(first) < maxTalk;
+const longRun = `has more than ${maxTalk} messages`;
+
 /** A place in the conversation: a message's id if it has no seq yet; null: the turn's own, without id. */
 const talkPlace = z.union([
   z.null(),
   z.string().max(1_000),
-  z.tuple([smallCount, smallCount]),
-  z.tuple([smallCount, smallCount, z.literal("held")]),
+  z.tuple([smallCount, smallCount]).refine(isShortRun, longRun),
+  z.tuple([smallCount, smallCount, z.literal("held")]).refine(isShortRun, longRun),
 ]);
-
-/** Messages of a conversation that a turn's note of its prompt has at most. */
-export const maxTalk = 10_000;
 
 export const handedSchema = z.strictObject({
   /** Where memory went. */
@@ -142,11 +162,11 @@ export interface HandedOn extends z.output<typeof handedSchema> {}
 
 export const shownContextSchema = z.strictObject({
   revision: z.int().min(0),
-  memoryIds: z.array(z.string()),
+  memoryIds: z.array(z.string()).max(mostMemories),
   /** The best memory's, null if none was found; undefined without a search. */
   similarity: measure.nullish(),
   /** Memories by part, for `threads.shown`. @default none */
-  parts: z.partialRecord(z.enum(shownParts), z.array(memoryId)).optional(),
+  parts: z.partialRecord(z.enum(shownParts), z.array(memoryId).max(mostMemories)).optional(),
   /** Scores of the found memories by id. @default none */
   scores: z.record(z.string(), measure).optional(),
   /** What each signal adds to these scores, by id. @default none */
@@ -172,7 +192,7 @@ export interface ShownContext extends z.input<typeof shownContextSchema> {}
  * CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last
  * one.
  */
-export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
+export function saveShown(db: Connection, scope: Scope, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, scoreParts = {}, revision = 0 } = shown ?? {};
   const {
     summaryId = null,
@@ -193,8 +213,8 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
       select array(
         select ${db.schema}.line_check(category, key, value, content, trust)
         from unnest(${ids}::uuid[]) with ordinality e (id, place)
-        left join ${db.schema}.memory m using (id) order by place
-      ) as checks, ${hasWords ? toldWords(db, news) : sql`null::jsonb`} as told
+        left join ${db.schema}.memory m on m.id = e.id and ${isSeenFrom(scope)} order by place
+      ) as checks, ${hasWords ? toldWords(db, scope, news) : sql`null::jsonb`} as told
     ),
     shown_turn as (
       insert into ${db.schema}.shown
@@ -215,10 +235,10 @@ const jsonOf = (value: unknown): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
 /** The stored words of `news`, never a caller's. An app's requests stay with the app. */
-function toldWords(db: Connection, news: ShownNews | undefined): Sql {
+function toldWords(db: Connection, { appId = "" }: Scope, news: ShownNews | undefined): Sql {
   const turns = sql`json_build_array(json_build_array('', ${jsonOf(news)}::json))`;
   return sql`(
-        ${db.schema}.told_news_1(array(select owner_ref from owned), (select owner_ref from owned), ${turns}, ${db.now()}) -> 0
+        ${db.schema}.told_news_1(array(select owner_ref from owned), (select owner_ref from owned), ${appId}, ${turns}, ${db.now()}) -> 0
       )::jsonb - 'messageId' - 'news'`;
 }
 

@@ -75,11 +75,11 @@ it("Replaces names of scripts without spaces, and no part of a word", () => {
     scope: { userId: "u" },
     threadId: "t-1",
     shown: ["Al is in t-1."],
-    names: ["アナ", "Al", "i"],
-    messages: [message("アナです。 Al also calls al-Rashid. I am in t-1, not t-10. u")],
+    names: ["アナ", "Al", "i", "İpek"],
+    messages: [message("アナです。 Al also calls al-Rashid. I am in t-1, not t-10. u İpek, İPEK")],
   });
   expect(yaml).toContain(
-    "Name1です。 Name1 also calls Name1-Rashid. I am in thread-1, not t-10. u",
+    "Name1です。 Name1 also calls Name1-Rashid. I am in thread-1, not t-10. u Name1, Name1",
   );
   expect(yaml).toContain("shown:\n        - Name1 is in thread-1.");
 });

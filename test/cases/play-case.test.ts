@@ -86,6 +86,32 @@ describe("a case", () => {
     expect(failed(played)).toEqual([]);
   });
 
+  it("A case begins early enough for each of its times", async () => {
+    const played = await play(
+      caseOf(`
+  - name: only the second message has a time
+    threads:
+      - messages:
+          - user: I live in Porto.
+          - assistant: Noted.
+          - { user: My favourite tea is oolong., at: 2026-03-05 }
+    question: Which tea?
+    thread: "1"
+    at: 2026-04-01
+    expect: { shown: [5 March 2026, 1 April 2026] }`),
+    );
+    expect(failed(played)).toEqual([]);
+    const asked = await play(
+      caseOf(`
+  - name: only the question has a time
+    threads: [{ messages: [{ user: I am allergic to peanuts. }] }]
+    question: What shall I cook?
+    at: 2026-04-01
+    expect: { believed: peanuts, shown: 1 April 2026 }`),
+    );
+    expect(failed(asked)).toEqual([]);
+  });
+
   it("A case reports work that failed, in place of its expectations", async () => {
     const model = new OfflineChatModel({
       structured: {

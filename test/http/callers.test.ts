@@ -261,9 +261,10 @@ describe("tokens", () => {
   it("A token is verified with the keys that its issuer publishes", async () => {
     const { privateKey, publicKey } = await generateKeyPair("ES256");
     const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" }] };
+    let published = { status: 200, body: JSON.stringify(keys) };
     const server = createServer((_, response) => {
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(keys));
+      response.writeHead(published.status, { "content-type": "application/json" });
+      response.end(published.body);
     });
     const jwksUrl = `http://127.0.0.1:${await listen(server)}/jwks.json`;
     const options = { jwksUrl, issuer: "https://auth.example.com/", audience: "memory" };
@@ -275,8 +276,17 @@ describe("tokens", () => {
     // Signed with the public key as if it were a secret.
     const confused = await signed(good, JSON.stringify(keys.keys[0]));
     expect((await asks(options, confused)).status).toBe(401);
-    await new Promise((resolve) => server.close(resolve));
     // Without the keys no token can be verified: not the caller's fault.
+    for (const unreadable of [
+      { status: 503, body: "{}" },
+      { status: 200, body: "<html>" },
+      { status: 200, body: "{}" },
+    ]) {
+      published = unreadable;
+      const answer = await asks(options, await signed(good, privateKey, "ES256"));
+      expect(answer.status, unreadable.body).toBe(500);
+    }
+    await new Promise((resolve) => server.close(resolve));
     expect((await asks(options, await signed(good, privateKey, "ES256"))).status).toBe(500);
   });
 

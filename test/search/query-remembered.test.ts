@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { MemoryHit, MemoryQuery } from "../../src/index.js";
+import type { AsOf, MemoryHit, MemoryQuery } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { handClock } from "../support/remembered-states.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -50,6 +50,27 @@ describe("memory.query of a past time", () => {
       await memory.memories.remove({ scope, id });
     expect(textsOf((await ask("bicycle office")).hits)).toEqual(["Rides a bicycle to the office."]);
     expect((await ask("a tram downtown")).hits).toEqual([]);
+  });
+
+  it("memory.query counts the days of a question from then", async () => {
+    const { clock, pass } = handClock("2026-03-01T12:00:00Z");
+    const memory = db.memory({ clock });
+    const scope = { userId: randomUUID() };
+    const dayMs = 86_400_000;
+    const ago = (days: number) => new Date(clock().getTime() - days * dayMs);
+    const wentYesterday = (place: string) =>
+      memory.memories.add({
+        scope,
+        memories: { text: `Went to the ${place}.`, validFrom: ago(1) },
+      });
+    await wentYesterday("dentist");
+    const then = clock();
+    pass(40 * dayMs);
+    await wentYesterday("zoo");
+    const ask = async (asOf: AsOf) =>
+      textsOf((await memory.query({ scope, query: "What happened yesterday?", asOf })).hits);
+    expect(await ask(then)).toEqual(["Went to the dentist."]);
+    expect(await ask({ validAt: ago(0.5) })).toEqual(["Went to the zoo."]);
   });
 
   it("memory.query of then compares vectors of unchanged texts alone, and says how many have none", async () => {

@@ -68,3 +68,31 @@ it("A line that names what it replaces ends it for the reader of a prompt", () =
   expect(believed).toEqual(["↑updated: [Profile] city: Lisbon"]);
   expect(claims.map(({ under }) => under)).toEqual(["## User Profile", "changes"]);
 });
+
+it("A line ends the one that it replaces, and no other with the same words", () => {
+  const block = (...lines: string[]) => `<memory>\n${lines.join("\n")}\n</memory>`;
+  const home = "The user lives in a house with a blue door at the end of the old mill lane";
+  const { believed } = readPrompt([
+    block(
+      "## User Profile",
+      "- The user keeps fish in a pond.",
+      "- team: red",
+      "- diet: fish",
+      "- drink: tea",
+      `- ${home}.`,
+      "- car: Fiat (since 1 May 2026, earlier: red)",
+    ),
+    block(
+      "Memory updates since rev 1:",
+      "- ↑updated: [Profile] The user is vegan. (instead of: fish)",
+      "- ↑updated: [Profile] Coffee is the user's drink. (instead of: tea)",
+      `- ↑updated: [Profile] The user lives on a boat. (instead of: ${home.slice(0, 59)}…)`,
+    ),
+  ]);
+  expect(believed.slice(0, 3)).toEqual([
+    "The user keeps fish in a pond.",
+    "team: red",
+    "car: Fiat",
+  ]);
+  expect(believed.join()).not.toMatch(/diet|tea\b|mill/);
+});

@@ -146,15 +146,12 @@ export function findOwned(
 
 /** @throws MemoryError `INVALID_INPUT` when `after` does not exist */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
-  const { scope, tenantId, limit = 100, after } = listing;
+  const { limit = 100 } = listing;
   const memories = await readMemories(
     db,
     sql`select ${memoryJson(db)} as memory from ${listedRows(db, listing, limit)}`,
   );
-  if (memories.length === 0) {
-    const isSeen = scope ? belongsTo(db, scope, "m") : ofTenant(sql`m.tenant_id`, tenantId);
-    await requireEnd(db, bookmark(memoryTable(db), after), isSeen);
-  }
+  if (memories.length === 0) await requireEnd(db, bookmark(db, listing, memoryTable(db)));
   return memories;
 }
 
@@ -186,11 +183,16 @@ const directionOf = (sort: MemorySort) => (sort === "oldest" ? "asc" : "desc");
 export const listingOrder = (sort: MemorySort): Sql =>
   raw(sortColumns[sort].map((column) => `m.${column} ${directionOf(sort)}`).join(", "));
 
-const bookmark = (table: Sql, after: string | undefined): PageBookmark => ({
+const bookmark = (
+  db: Connection,
+  { scope, tenantId, after }: MemoryListing,
+  table: Sql,
+): PageBookmark => ({
   table,
   alias: raw("m"),
   after,
   what: "a memory",
+  isListed: scope ? belongsTo(db, scope, "m") : ofTenant(sql`m.tenant_id`, tenantId),
 });
 
 const memoryTable = ({ schema }: Connection): Sql => sql`${schema}.memory`;
@@ -210,7 +212,6 @@ export function listingConditions(
     contains,
     metadata,
     sort = "newest",
-    after,
   } = listing;
   const { appId } = scopeColumns(scope ?? {});
   // Literals: with parameters, a generic plan uses no partial index of a state.
@@ -224,7 +225,8 @@ export function listingConditions(
   if (keys) conditions.push(sql`m.key = any (${keys}::text[])`);
   if (contains) conditions.push(containsText(contains));
   if (metadata) conditions.push(sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`);
-  conditions.push(isAfter(bookmark(table, after), sortColumns[sort], directionOf(sort)));
+  const after = bookmark(db, listing, table);
+  conditions.push(isAfter(after, sortColumns[sort], directionOf(sort)));
   return join(conditions, " and ");
 }
 

@@ -102,15 +102,16 @@ export function createErasuresApi({ db, clock, config }: Runtime<ErasuresConfig>
       listed(listSchema, input, "list of erasures", async ({ scope, tenantId, after, limit }) => {
         if (scope && idKey === undefined) throw withoutDigests();
         const isOf = scope ? sql`e.id_hmac = ${idHmacOf(idKey, scope)}` : sql`true`;
+        const isAsked = sql`${ofTenant(sql`e.tenant_id`, scope ? (scope.tenantId ?? "") : tenantId)} and ${isOf}`;
         const follows =
           after === undefined
             ? sql`true`
-            : sql`(e.began_at, e.id) < (select a.began_at, a.id from ${schema}.erasure a where a.id = ${uuidOf(after)}::uuid)`;
+            : sql`(e.began_at, e.id) < (select e.began_at, e.id from ${schema}.erasure e where e.id = ${uuidOf(after)}::uuid and ${isAsked})`;
         return db.query<ListedErasure>(sql`
           select e.id::text as id, nullif(e.tenant_id, '') as "tenantId", e.kind, e.actor, e.rows_before as before,
             e.rows_after as after, e.began_at as "beganAt", e.ended_at as "endedAt", e.id_hmac is not null as "hasDigest"
           from ${schema}.erasure e
-          where ${ofTenant(sql`e.tenant_id`, scope ? (scope.tenantId ?? "") : tenantId)} and ${isOf} and ${follows}
+          where ${isAsked} and ${follows}
           order by e.began_at desc, e.id desc limit ${limit}`);
       }),
     async receipt(input) {

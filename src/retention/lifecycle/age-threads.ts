@@ -24,16 +24,17 @@ const maxCompared = 10_000;
 
 /**
  * Deletes the conversations that nobody went on with for `threads.idleDays`, each as
- * `threads.delete` does, in one transaction under its lock: a message that comes at that moment
- * keeps it. The longest idle first, of each tenant in turn.
+ * `threads.delete` does, in one transaction under its lock: a message or a run that comes at that
+ * moment keeps it. The longest idle first, of each tenant in turn.
  */
 export async function deleteIdleThreads(db: Database, idleDays: number | undefined): Promise<void> {
   if (idleDays === undefined) return;
+  const idle = { days: idleDays, hasCheckpoints: await hasCheckpoints(db) };
   for (let deleted = 0; deleted < maxDeleted; ) {
-    const threads = await findIdleThreads(db, idleDays);
+    const threads = await findIdleThreads(db, idle);
     let gone = 0;
     for (const { threadId, ...scope } of threads) {
-      const mayGo = sql`${isIdle(db, idleDays)} and not ${isWaiting(db)}`;
+      const mayGo = sql`${isIdle(db, idle)} and not ${isWaiting(db)}`;
       if (await deleteThreadWhile(db, { scope: scopeOf(scope), threadId }, mayGo)) gone += 1;
     }
     deleted += gone;
@@ -42,15 +43,15 @@ export async function deleteIdleThreads(db: Database, idleDays: number | undefin
   }
 }
 
-async function findIdleThreads(db: Connection, idleDays: number) {
+async function findIdleThreads(db: Connection, idle: IdleTime) {
   return db.query<ScopeRow & { threadId: string }>(sql`
     select d.tenant_id, d.user_id, d.app_id, d.thread_id as "threadId" from (
       select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.last_activity_at from ${db.schema}.thread t
-      where ${isIdle(db, idleDays)} and ${isNotDelegated} and not ${isWaiting(db)}
+      where ${isIdle(db, idle)} and ${isNotDelegated} and not ${isWaiting(db)}
         and not exists (
           select from ${db.schema}.thread c
           where c.owner_ref = t.owner_ref and starts_with(c.thread_id, t.thread_id || ${delegatedMark})
-            and (not ${isIdle(db, idleDays, "c")} or ${isWaiting(db, "c")})
+            and (not ${isIdle(db, idle, "c")} or ${isWaiting(db, "c")})
         )
       order by t.last_activity_at limit ${maxCompared}
     ) d
@@ -58,9 +59,24 @@ async function findIdleThreads(db: Connection, idleDays: number) {
     limit ${threadsPerQuery}`);
 }
 
-/** Whether a thread has been idle for longer. */
-export const isIdle = (db: Connection, idleDays: number, thread = "t"): Sql =>
-  sql`${raw(thread)}.last_activity_at < ${db.now()} - ${idleDays}::float8 * interval '1 day'`;
+interface IdleTime {
+  readonly days: number;
+  /** Whether the tables of a checkpointer exist. */
+  readonly hasCheckpoints: boolean;
+}
+
+/** Whether a thread has been idle for longer. A run writes checkpoints before its messages, or alone. */
+export function isIdle(db: Connection, idle: IdleTime, thread = "t"): Sql {
+  const t = raw(thread);
+  const since = sql`${db.now()} - ${idle.days}::float8 * interval '1 day'`;
+  if (!idle.hasCheckpoints) return sql`${t}.last_activity_at < ${since}`;
+  return sql`(
+    ${t}.last_activity_at < ${since} and coalesce((
+      select (k.checkpoint ->> 'ts')::timestamptz from ${db.schema}.checkpoints k
+      where k.thread_id = ${t}.checkpoint_name and k.checkpoint_ns = '' order by k.checkpoint_id desc limit 1
+    ) < ${since}, true)
+  )`;
+}
 
 /**
  * Whether something still has to be made of a thread: background work that is due, runs, failed or

@@ -3,7 +3,9 @@ import { Command } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../../src/memory.js";
 import type { Scope } from "../../../src/scope/scope.js";
-import { OfflineChatModel } from "../../../src/testing/index.js";
+import { OfflineChatModel, ScriptedChatModel } from "../../../src/testing/index.js";
+import { lines, rounds, say } from "../../langgraph/conversation.js";
+import { agentIn } from "../../langgraph/ways.js";
 import { cloneThread } from "../../support/clone-thread.js";
 import { useIsolatedDatabase } from "../../support/isolated-database.js";
 import { onServer, useTestDatabase } from "../../support/test-database.js";
@@ -131,6 +133,30 @@ describe("threads.idleDays", () => {
     await upkeep(memory);
     expect(await threadsOf(memory, scope)).toEqual(["asked"]);
     expect(await count("thread", "tenant_id = $1", scope.tenantId)).toBe(1);
+  });
+
+  it("A thread stays while a graph goes on with it, also during a run and without a message", async () => {
+    const config = { threads: { idleDays: 30 } };
+    let now = Date.now() - 40 * day;
+    const memory = db.memory({ config, clock: () => new Date(now) });
+    const scope = { userId: randomUUID() };
+    const thread = { configurable: { thread_id: randomUUID(), user_id: scope.userId } };
+    const graph = travelGraph(memory.checkpointer());
+    const bare = { configurable: { ...thread.configurable, thread_id: randomUUID() } };
+    await graph.invoke({ input: "one" }, bare);
+    const model = new ScriptedChatModel({
+      replies: async (_, call) => {
+        if (call === 1) await upkeep(memory);
+        return `answer ${call + 1}`;
+      },
+    });
+    const agent = await agentIn("withMemory", { memory, model });
+    await say(agent, "question 1", thread);
+    now = Date.now();
+    const { log } = await graph.invoke({ input: "two" }, bare);
+    const { messages } = await say(agent, "question 2", thread);
+    expect(lines(messages)).toEqual(rounds(1, 2));
+    expect((await graph.getState(bare)).values.log).toEqual(log);
   });
 
   it("An idle thread goes after its facts were learned", async () => {

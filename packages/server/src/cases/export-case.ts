@@ -56,15 +56,20 @@ const standInOf = {
 /** Replaces each name wherever it is a word of its own, in any case. */
 function standIns({ scope, threadId, names }: ExportedThread): (text: string) => string {
   const known = new Map<string, string>();
-  for (const name of names) known.set(name.toLowerCase(), standInOf.name);
+  for (const name of names) known.set(name, standInOf.name);
   for (const [id, value] of Object.entries({ ...scope, threadId }))
-    if (value) known.set(value.toLowerCase(), standInOf[id as keyof typeof standInOf]);
+    if (value) known.set(value, standInOf[id as keyof typeof standInOf]);
   // A single letter or digit names nobody, and is in every text.
   const terms = [...known.keys()].filter((term) => term.length > 1 || spaceless.test(term));
   if (terms.length === 0) return (text) => text;
   const longestFirst = terms.toSorted((one, other) => other.length - one.length);
-  const pattern = new RegExp(longestFirst.map(wholeWord).join("|"), "giu");
-  return (text) => text.replace(pattern, (found) => known.get(found.toLowerCase()) ?? found);
+  // A group each: in lower case "İ" is two letters, so that what is found may be spelled as no name is.
+  const pattern = new RegExp(longestFirst.map((term) => `(${wholeWord(term)})`).join("|"), "giu");
+  return (text) =>
+    text.replace(pattern, (_, ...groups: (string | undefined)[]) => {
+      const place = groups.findIndex((found) => found !== undefined);
+      return known.get(longestFirst[place] ?? "") ?? "";
+    });
 }
 
 /** Scripts whose words follow each other without spaces, or are followed by particles. */

@@ -52,7 +52,7 @@ type CaseClock = ReturnType<typeof startClock>;
 
 /** Begins at the case's first time. It never goes back. */
 function startClock({ threads, at }: Case) {
-  const times = threads.flatMap(({ at: begun, messages }) => [begun, messages[0]?.at]);
+  const times = threads.flatMap((thread) => [thread, ...thread.messages].map((said) => said.at));
   let now = [...times, at].find((time) => time !== undefined) ?? new Date();
   return {
     now: () => now,

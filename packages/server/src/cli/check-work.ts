@@ -2,6 +2,7 @@ import {
   commandAt,
   countLacking,
   type Database,
+  hasCheckpoints,
   installedVersion,
   isIdle,
   isWaiting,
@@ -86,12 +87,14 @@ export async function checkThreads(
   const { idleDays } = threads;
   const { keep } = checkpoints;
   if (idleDays !== undefined) {
+    const kept = await hasCheckpoints(db);
+    const isIdleFor = (days: number) => isIdle(db, { days, hasCheckpoints: kept });
     const [row] = await db.query<{ idle: number; waiting: number; overdue: number }>(sql`
       select count(*)::int as idle, (count(*) filter (where i.waits))::int as waiting,
         (count(*) filter (where i.overdue and not i.waits))::int as overdue
       from (
-        select ${isWaiting(db)} as waits, ${isIdle(db, idleDays + overdueDays)} as overdue
-        from ${schema}.thread t where ${isIdle(db, idleDays)}
+        select ${isWaiting(db)} as waits, ${isIdleFor(idleDays + overdueDays)} as overdue
+        from ${schema}.thread t where ${isIdleFor(idleDays)}
       ) i`);
     overdue = row?.overdue ?? 0;
     says.push(

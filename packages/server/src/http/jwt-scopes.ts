@@ -68,11 +68,18 @@ export function jwtScopes(options: JwtScopes): Authenticate {
       return await caller((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
       // An invalid token has no caller; unreadable keys are an error.
-      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null;
+      if (error instanceof errors.JOSEError && !unreadableKeys.has(error.code)) return null;
       throw error;
     }
   };
 }
+
+/** The issuer is slow, answers no 200 and no JSON, or no keys. */
+const unreadableKeys: ReadonlySet<string> = new Set([
+  "ERR_JWKS_TIMEOUT",
+  "ERR_JOSE_GENERIC",
+  "ERR_JWKS_INVALID",
+]);
 
 const asymmetric = ["RS256", "PS256", "ES256", "EdDSA"];
 
