@@ -222,19 +222,6 @@ describe("threads.replay", () => {
     }
   });
 
-  it("A replay reads no more messages than a prompt has, whatever its caller says was shown", async () => {
-    const memory = waiting();
-    const address = addressOf(newThread());
-    const query = "What do I keep?";
-    const { shown } = await memory.promptFor({ ...address, query });
-    const handed = { ...shown.handed!, talk: [[0, 2_147_483_647] as [number, number]] };
-    const messages = [{ role: "user" as const, content: query }];
-    await memory.remember({ ...address, shown: { ...shown, handed }, messages });
-    const replayed = await memory.threads.replay({ ...address, turn: 1 });
-    expect(replayed.messages).toHaveLength(10_000);
-    expect(replayed.complete).toBe(false);
-  });
-
   it("A replay gives what an agent with memory of its own was shown for a task", async () => {
     const memory = db.memory();
     const thread = newThread();
