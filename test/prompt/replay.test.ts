@@ -68,7 +68,7 @@ async function begin(memory: Memory) {
 describe("threads.replay", () => {
   it("A replay gives the messages of each turn as they were handed on, and leaves no trace", async () => {
     const memory = waiting();
-    const { at, prompts, words } = await begin(memory);
+    const { at, prompts, words, id } = await begin(memory);
     for (const each of Object.values(words)) expect(text(prompts)).toContain(each);
     const before = await countEverything(db);
     for (const [index, prompt] of prompts.entries()) {
@@ -78,7 +78,7 @@ describe("threads.replay", () => {
     }
     const model = answering();
     await memory.threads.replay({ ...at(2), memory: "today", model });
-    await memory.threads.replay({ ...at(2), without: [words.known], model });
+    await memory.threads.replay({ ...at(2), without: [id], model });
     expect(model.calls).toHaveLength(4);
     expect(await countEverything(db)).toEqual(before);
   });
@@ -174,6 +174,8 @@ describe("threads.replay", () => {
     expect(text(other.changed)).not.toContain(words.news);
     expect(text(other.changed)).toContain("- Owns a barge.");
     expect(text(other.messages)).toBe(text(prompt));
+    const misspelt = memory.threads.replay({ ...at(2), without: [id, words.known] });
+    await expect(misspelt).rejects.toThrow(`names "${words.known}", which memory did not show`);
     await memory.memories.add({ ...user, memories: { text: "The user sold a barge." } });
     const today = await memory.threads.replay({ ...at(2), memory: "today" });
     expect(text(today.changed)).toContain("The user sold a barge.");
@@ -257,6 +259,10 @@ describe("threads.replay", () => {
     await expect(memory.threads.replay(foreign)).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
+    const unknown = memory.threads.replay({ ...at(2), seq: 99, agentId: "scout" });
+    await expect(unknown).rejects.toThrow(
+      /no turn 2 at seq 99 .* what the agent "scout" was shown/,
+    );
     await expect(memory.threads.replay(at(9))).rejects.toMatchObject({ code: "NOT_FOUND" });
     await memory.memories.add({ ...user, memories: { category: "tasks", text: "Pay the rent." } });
     const model = answering();
