@@ -73,7 +73,7 @@ export { withAdvice } from "./prompt/explain-refusal.js";
 export { memoryBlock } from "./prompt/memory-block.js";
 export { plainMessages } from "./prompt/prompt-for.js";
 export { withMessages } from "./prompt/recalled.js";
-export { shownBy } from "./prompt/shown-by.js";
+export { handedForm, shownBy } from "./prompt/shown-by.js";
 export { noCost } from "./prompt/thread-cost.js";
 export { type InjectAs, turnMessages } from "./prompt/turn-messages.js";
 export { runStatuses } from "./reflection/consolidation/consolidation-run.js";

@@ -3,6 +3,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import type { Clock } from "./clock.js";
 import type { MemoryConfig } from "./config.js";
+import { chatModel } from "./input/parse-input.js";
 import type { Logger } from "./logger.js";
 import type { Describe } from "./models/describer.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
@@ -95,11 +96,11 @@ export interface MemoryOptions {
   readonly clock?: Clock;
 }
 
-const isObjectLike = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";
 
 const hasFunctions = (names: readonly string[]) => (value: unknown) =>
-  isObjectLike(value) &&
+  typeof value === "object" &&
+  value !== null &&
   names.every((name) => isFunction((value as Record<string, unknown>)[name]));
 
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
@@ -114,9 +115,12 @@ const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
-  model: z.custom(isObjectLike, "must be a chat model").optional(),
+  model: chatModel.optional(),
   embeddings: z
-    .union([z.literal("local"), z.custom(isObjectLike)], 'must be embeddings or "local"')
+    .union(
+      [z.literal("local"), z.custom(hasFunctions(["embedDocuments", "embedQuery"]))],
+      'must be embeddings of LangChain, which have `embedDocuments` and `embedQuery`, or "local"',
+    )
     .optional(),
   config: z.unknown().optional(),
   jobs: z

@@ -1,3 +1,4 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import leven from "leven";
 import { z } from "zod";
 import { maxSpanMs, maxTimerMs } from "../clock.js";
@@ -81,6 +82,11 @@ export const revisionNumber = z.int().min(1);
 
 export const callback = <Callback>() =>
   z.custom<Callback>((value) => typeof value === "function", "must be a function");
+
+export const chatModel = z.custom<BaseChatModel>(
+  (value) => typeof (value as BaseChatModel | null)?.invoke === "function",
+  'must be a chat model of LangChain, such as `await initChatModel("openai:gpt-4.1-mini")`',
+);
 
 export const abortSignal = z.custom<AbortSignal>(
   (value) =>

@@ -13,6 +13,18 @@ export interface TranscriptMessage {
   readonly serialised: string;
 }
 
+const roles: ReadonlyMap<string, MessageRole> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+  ["system", "system"],
+  ["developer", "system"],
+  ["tool", "tool"],
+  ["function", "tool"],
+]);
+
+export const roleOf = (message: BaseMessage): MessageRole =>
+  roles.get(message.getType()) ?? "other";
+
 export function messageText(message: BaseMessage): string {
   // Fast path: LangChain would parse it into blocks and join them again.
   if (typeof message.content === "string") return message.content;

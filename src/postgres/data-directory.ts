@@ -195,7 +195,10 @@ function folderError(dataDir: string, cause: unknown): unknown {
     return failed("INVALID_INPUT", `dataDir ${dataDir} is or lies in a file: it must be a folder.`);
   }
   if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") return cause;
-  return failed("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`);
+  return failed(
+    "PERMISSION_DENIED",
+    `This process may not write in dataDir ${dataDir}. Give its user the right, or choose another dataDir.`,
+  );
 }
 
 const fileErrorCode = (error: unknown): unknown =>

@@ -7,6 +7,8 @@ const networkCodes = new Set([
   "EPIPE",
   "ETIMEDOUT",
   "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
 ]);
 
 /** pg's errors without a code: during a statement, before the next one, and at opening. */
@@ -38,6 +40,8 @@ export function isConnectionError(error: unknown): boolean {
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
   // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many
   // connections.
+  // Where a server stops, its Unix socket is gone: "connect ENOENT".
+  if (Object(error).syscall === "connect") return true;
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code))
     return true;
   const message = error instanceof Error ? error.message : "";
@@ -92,6 +96,12 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     return as("DATABASE_TIMEOUT")(
       `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
         "locks and what else runs, or raise database.statementTimeoutMs in the config.",
+    );
+  }
+  if (/CERT|LEAF_SIGNATURE/.test(sqlState) || detail.includes("not support SSL")) {
+    return unavailable(
+      `There is no encrypted connection to the database: ${detail}. In the connection string, sslrootcert=FILE names the ` +
+        "certificate of the server's authority, and sslmode=disable asks for no encryption.",
     );
   }
   if (isConnectionError(error)) {

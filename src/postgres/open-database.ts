@@ -76,13 +76,16 @@ export function openDatabase(
 }
 
 function isDataDir(option: unknown): option is { dataDir: string } {
-  const { dataDir } = (option ?? {}) as { dataDir?: unknown };
-  return typeof dataDir === "string" && dataDir.trim() !== "";
+  const { dataDir, query } = (option ?? {}) as { dataDir?: unknown; query?: unknown };
+  // An open PGlite has a folder too, which a second one would destroy.
+  return typeof dataDir === "string" && dataDir.trim() !== "" && query === undefined;
 }
 
 function isPool(option: unknown): option is pg.Pool & PostgresPool {
-  const { connect, query } = (option ?? {}) as Partial<pg.Pool>;
-  return typeof connect === "function" && typeof query === "function";
+  const { connect, query, totalCount } = (option ?? {}) as Partial<pg.Pool>;
+  if (typeof connect !== "function" || typeof query !== "function") return false;
+  // A pg.Client, which one caller at a time may use, has none.
+  return typeof totalCount === "number";
 }
 
 function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings["onOutage"] {

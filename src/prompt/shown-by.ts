@@ -2,6 +2,7 @@ import type { AIMessage, BaseMessage, MessageContent, ToolMessage } from "@langc
 import { isDoubt } from "../memories/audit/memory-change.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { opensTurn } from "../messages/inserted-message.js";
+import { type MessageRole, roleOf } from "../messages/message-text.js";
 import type { ScoreParts } from "../search/rank-memories.rule.js";
 import { redactedCheck } from "../transcript/message-words.js";
 import { withStorableId } from "../transcript/record.js";
@@ -94,7 +95,7 @@ function newsOf(
 
 /** A message of a prompt, as chat models take it. */
 export interface HandedMessage {
-  readonly role: "system" | "user" | "assistant" | "tool" | "other";
+  readonly role: MessageRole;
   readonly content: MessageContent;
   readonly name?: string;
   readonly tool_calls?: readonly {
@@ -105,19 +106,12 @@ export interface HandedMessage {
   readonly tool_call_id?: string;
 }
 
-const roles: Readonly<Record<string, HandedMessage["role"]>> = {
-  system: "system",
-  human: "user",
-  ai: "assistant",
-  tool: "tool",
-};
-
 /** What a model is given of `message`. */
 export function handedForm(message: BaseMessage): HandedMessage {
   const { tool_calls: calls = [] } = message as Partial<AIMessage>;
   const { tool_call_id } = message as Partial<ToolMessage>;
   return {
-    role: roles[message.getType()] ?? "other",
+    role: roleOf(message),
     content: message.content,
     ...(message.name !== undefined && { name: message.name }),
     ...(calls.length > 0 && {

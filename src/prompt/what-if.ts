@@ -34,7 +34,10 @@ export function printedLines(turn: RebuiltTurn): PrintedLine[] {
   const { block, earlier, own } = planPrompt(recalled);
   const lines = memoriesIn(block.memories, null, recalled.timeZone);
   for (const added of [...earlier, { ...own, messageId: turn.own.messageId }])
-    lines.push(...newsIn(added), ...memoriesIn(added.memories, added.messageId, recalled.timeZone));
+    lines.push(
+      ...newsIn(added, recalled.timeZone),
+      ...memoriesIn(added.memories, added.messageId, recalled.timeZone),
+    );
   return lines;
 }
 
@@ -54,14 +57,17 @@ function memoriesIn(
   });
 }
 
-function newsIn({ changes, consents, unread, messageId }: EarlierAdditions): PrintedLine[] {
+function newsIn(
+  { changes, consents, unread, messageId }: EarlierAdditions,
+  timeZone: string,
+): PrintedLine[] {
   const lines: PrintedLine[] = [];
   for (const of of changes.top)
     lines.push({ id: of.memoryId || null, part: "change", line: of.line, messageId, of });
   for (const of of consents)
     lines.push({ id: of.id, part: "consent", line: consentLine(of), messageId, of });
   for (const of of unread)
-    lines.push({ id: null, part: "unread", line: unreadLine(of), messageId, of });
+    lines.push({ id: null, part: "unread", line: unreadLine(of, timeZone), messageId, of });
   return lines;
 }
 

@@ -12,7 +12,13 @@ import { nameText, parseInput, storableDate } from "../input/parse-input.js";
 import { filesIn, sourceOf, withReferences } from "../messages/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../messages/inserted-message.js";
 import { encodeMessage, messageOf, plainMessage } from "../messages/message-codec.js";
-import { type MessageRole, messageText, spokenText, withFields } from "../messages/message-text.js";
+import {
+  type MessageRole,
+  messageText,
+  roleOf,
+  spokenText,
+  withFields,
+} from "../messages/message-text.js";
 import { saidMessage } from "../messages/recalled-mark.js";
 import { createPauses } from "../pauses.js";
 import type { Runtime } from "../runtime.js";
@@ -39,15 +45,6 @@ import {
   recordMessages,
 } from "./record-messages.js";
 import { shownContextSchema } from "./shown-turns.js";
-
-const roles: ReadonlyMap<string, MessageRole> = new Map([
-  ["human", "user"],
-  ["ai", "assistant"],
-  ["system", "system"],
-  ["developer", "system"],
-  ["tool", "tool"],
-  ["function", "tool"],
-]);
 
 /** Tool output and instructions would drown what was said. */
 const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
@@ -78,7 +75,7 @@ async function newMessageOf(
   await pause();
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
-  const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
+  const role = isNobodys ? "other" : roleOf(kept);
   const searched = searchedRoles.has(role) ? messageText(kept) : "";
   const made = {
     messageId: messageId(kept),

@@ -61,6 +61,25 @@ describe("`mnemograph eval`", () => {
     expect(untaught).toMatchObject({ code: 1, err: expect.stringContaining("No model") });
   });
 
+  it("A case that was not recorded fails, and a recording of one case keeps the others", async () => {
+    const town = allergy
+      .replace("an allergy", "a town")
+      .replace("I am allergic to peanuts", "I live in Porto")
+      .replace("cook?", "see?")
+      .replace("believed: peanuts, notBelieved: walnuts", "notBelieved: walnuts");
+    const file = save("two.yaml", allergy + town.replace("cases:\n", ""));
+    await evaluate(file, "--model", model, "--record", "two.json", "--case", "an allergy");
+    const unrecorded = await evaluate(file, "--answers", "two.json");
+    expect(unrecorded).toMatchObject({ code: 1, err: "" });
+    expect(unrecorded.out).toMatch(/^error\s+a town .*too few answers of fact_extraction/m);
+    expect(unrecorded.out).toContain("1 could not be played");
+    await evaluate(file, "--model", model, "--record", "two.json", "--case", "a town");
+    expect(await evaluate(file, "--answers", "two.json")).toMatchObject({ code: 0, err: "" });
+    const unwritable = await evaluate(file, "--model", model, "--record", "none/two.json");
+    expect(unwritable).toMatchObject({ code: 2, out: "" });
+    expect(unwritable.err).toContain("none/two.json cannot be written");
+  });
+
   it("The command ends with 2 for what it cannot use, with each line and what to do", async () => {
     const wrong = save("wrong.yaml", `${allergy}    agents: cook\n    at: noon\n`);
     expect(await evaluate(wrong)).toMatchObject({
@@ -79,6 +98,12 @@ describe("`mnemograph eval`", () => {
     expect(await evaluate(file, "--case", "a diet")).toMatchObject({
       code: 2,
       err: expect.stringContaining('"an allergy"'),
+    });
+    const settings = save("config.yaml", `${allergy}    config: { retrieval: { topk: 3 } }\n`);
+    expect(await evaluate(settings, "--model", model)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/^mnemograph: config.yaml:2: .*did you mean "topK"/),
     });
     save("settings.yaml", "retrieval: { topk: 3 }");
     expect(await evaluate(file, "--config", "settings.yaml")).toMatchObject({

@@ -165,6 +165,24 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await undo.waitFor({ state: "detached", timeout: 15_000 });
   });
 
+  it("A long message can be replaced only as a whole, so that its end is not lost", async () => {
+    const scope = { userId: "lois" };
+    const contents = { letter: `${"word ".repeat(500)}end`, guitars: "🎸".repeat(2_100) };
+    for (const [threadId, content] of Object.entries(contents)) {
+      const messages = [{ role: "user" as const, content, id: `${threadId}-1` }];
+      await memory.record({ scope, threadId, messages });
+      await open(`thread?user=lois&thread=${threadId}`);
+      const all = page.getByRole("button", { name: /^Show all 2,[15]0\d characters$/ });
+      await all.waitFor();
+      expect(await page.getByRole("button", { name: "Replace…" }).count()).toBe(0);
+      await all.click();
+      await page.getByRole("button", { name: "Replace…" }).click();
+      const words = page.getByRole("dialog").getByLabel("Its new words");
+      expect(await words.inputValue()).toBe(content);
+      await page.getByRole("button", { name: "Cancel" }).click();
+    }
+  });
+
   it("Several memories are removed for one reason, and restored", async () => {
     const scope = { userId: "tom" };
     await memory.memories.add({

@@ -38,4 +38,21 @@ describe.skipIf(!hasChromium)("what memory costs, in the inspector", () => {
     await page.getByRole("button", { name: "Whose: ana" }).waitFor();
     await page.getByRole("row", { name: /^Facts 40,000/ }).waitFor();
   });
+
+  it("A table of the costs of some users says that it does not show all", async () => {
+    const insertUsers = (from: number, to: number) =>
+      db.pool.query(
+        `insert into "${db.schema}".usage (id, tenant_id, user_id, app_id, kind, input_tokens, output_tokens, units, created_at)
+         select gen_random_uuid(), '', 'guest-' || n, '', 'facts', 100, 10, 1, now() from generate_series(${from}, ${to}) n`,
+      );
+    await db.pool.query(`delete from "${db.schema}".usage`);
+    await insertUsers(1, 2);
+    await open("costs");
+    const users = page.getByRole("region", { name: "By user" });
+    await users.getByRole("row", { name: "guest-2 100 10 1" }).waitFor();
+    expect(await users.getByText("took most").count()).toBe(0);
+    await insertUsers(3, 25);
+    await page.reload();
+    await users.getByText("The 20 that took most.").waitFor();
+  });
 });

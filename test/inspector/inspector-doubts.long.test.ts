@@ -31,7 +31,9 @@ describe.skipIf(!hasChromium)("doubts in the inspector", () => {
     const judge = inspected.db.memory({ model: judgingModel(() => "same") });
     await judge.memories.add({ scope, memories: samePair });
     await judge.consolidations.preview({ scope });
-    await inspected.open("waiting?user=ivo");
+    await inspected.open("overview?user=ivo");
+    await inspected.page.getByRole("link", { name: "1 to merge, 0 to close" }).click();
+    await inspected.page.getByRole("heading", { name: "Waiting" }).waitFor();
     await inspected.page.getByText("1 to merge, 0 to close").waitFor();
     await inspected.act("Apply", "");
     await inspected.page.getByText("1 to merge").waitFor({ state: "detached" });

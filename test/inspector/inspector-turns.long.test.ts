@@ -72,6 +72,10 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     const card = page.getByRole("region", { name: "Would it have said this without …?" });
     await card.getByRole("button", { name: "Show the messages of this turn" }).click();
     await card.getByText("what the model was handed, word for word").waitFor();
+    const line = card.getByRole("listitem").filter({ hasText: "Sails a green boat." });
+    const box = await line.getByRole("checkbox").boundingBox();
+    const words = await line.getByText("Sails a green boat.").boundingBox();
+    expect(words?.x, "the box is beside its text").toBeGreaterThan(box!.x + box!.width);
     await card.getByLabel("Sails a green boat.").uncheck();
     await card.getByLabel("Lines to add").fill("Sails a red boat.");
     await card.getByRole("button", { name: "Show the messages", exact: true }).click();

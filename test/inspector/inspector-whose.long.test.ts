@@ -66,7 +66,9 @@ describe.skipIf(!hasChromium)("whose memory the inspector shows", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "xenia", exact: true }).waitFor();
     await page.keyboard.press("Control+k");
-    await field.fill("kayak");
+    // At once: no letter is lost.
+    await page.keyboard.type("kayak");
+    expect(await field.inputValue()).toBe("kayak");
     await page.getByRole("link", { name: "Memories with “kayak”" }).click();
     await page.getByRole("link", { name: "Paddles a red kayak." }).waitFor();
     await page.getByLabel("Search memories").press("Control+k");
@@ -74,6 +76,32 @@ describe.skipIf(!hasChromium)("whose memory the inspector shows", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "My kayak leaks." }).waitFor();
     expect(await field.count()).toBe(0);
+  });
+
+  it("Where nobody is known, the field of users says so", async () => {
+    await page.route(/\/(users|apps)\?/, (route) =>
+      route.fulfill({ json: { users: [], apps: [], nextCursor: null } }),
+    );
+    await open("changes");
+    await page.getByText("Nobody is known yet.").waitFor();
+  });
+
+  it("A search in what was said tells the best messages from all", async () => {
+    const scope = { userId: "kiri" };
+    const say = (threadId: string, count: number) =>
+      memory.record({
+        scope,
+        threadId,
+        messages: Array.from({ length: count }, (_, at) => {
+          return { role: "user" as const, content: `Kumquat ${at}.`, id: `${threadId}-${at}` };
+        }),
+      });
+    await say("market", 2);
+    await open("threads?user=kiri&said=kumquat");
+    await page.getByText("2 messages", { exact: true }).waitFor();
+    await say("orchard", 30);
+    await page.reload();
+    await page.getByText("30 messages of the 30 that fit best").waitFor();
   });
 
   it("A list of memories says which rows of how many it shows, page by page", async () => {

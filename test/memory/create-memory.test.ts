@@ -28,6 +28,20 @@ describe("config", () => {
   });
 });
 
+describe("models and embeddings", () => {
+  it.each<[string, object, RegExp]>([
+    ["a model's name", { model: "gpt-4.1-mini" }, /chat model.*await initChatModel/],
+    ["a promise", { model: Promise.resolve({}) }, /chat model.*await initChatModel/],
+    ["another library's client", { model: { doGenerate() {} } }, /chat model of LangChain/],
+    ["a name of embeddings", { embeddings: "openai" }, /embeddings of LangChain.*"local"/],
+    ["other embeddings", { embeddings: { doEmbed() {} } }, /embedQuery/],
+  ])("%s in their place is refused at once, with what is taken", (_, options, message) => {
+    const create = () => createMemory({ database, ...options });
+    expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+    expect(create).toThrow(message);
+  });
+});
+
 describe("an undefined database", () => {
   afterEach(() => vi.unstubAllEnvs());
   const linesOf = (options: MemoryOptions) => {

@@ -76,7 +76,7 @@ const uses: Readonly<Record<string, string>> = {
   queues:
     'await createMemory({ jobs: { pgBoss: { host: "127.0.0.1", port: 1 } }, database: ":memory:" }).work();',
   supervisor:
-    'await createMemorySupervisor({ model: {}, memory: createMemory({ database: ":memory:" }) });',
+    'await createMemorySupervisor({ model: { invoke() {} }, memory: createMemory({ database: ":memory:" }) });',
 };
 
 describe("A package that is not installed is named in one sentence, with the command that installs it", () => {

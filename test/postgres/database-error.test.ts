@@ -2,7 +2,11 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import sql, { raw } from "sql-template-tag";
 import { expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { brokenConstraint, isConnectionError } from "../../src/postgres/database-error.js";
+import {
+  brokenConstraint,
+  isConnectionError,
+  toMemoryError,
+} from "../../src/postgres/database-error.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -15,6 +19,21 @@ it("brokenConstraint names a constraint without the shard's number that Citus ap
   expect(brokenConstraint(refusedBy("memory_slot_103283"))).toBe("memory_slot");
   expect(brokenConstraint(new MemoryError("DATABASE_ERROR", ""))).toBeUndefined();
   expect(brokenConstraint(undefined)).toBeUndefined();
+});
+
+it.each(["EHOSTUNREACH", "ENETUNREACH", "ECONNREFUSED"])(
+  "%s is an outage and no statement's fault",
+  (code) => {
+    const error = new AggregateError([Object.assign(new Error(), { code })]);
+    expect(isConnectionError(error)).toBe(true);
+  },
+);
+
+it("A certificate that Node does not trust is named with what to set", () => {
+  const code = "SELF_SIGNED_CERT_IN_CHAIN";
+  const cause = Object.assign(new Error("self-signed certificate in certificate chain"), { code });
+  const { message } = toMemoryError(cause, "mnemograph");
+  expect(message).toMatch(/self-signed certificate.*sslrootcert=FILE/);
 });
 
 it("A statement's own fault is no lost connection: it runs once and is reported as what it is", async () => {

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { HumanMessage } from "@langchain/core/messages";
+import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { errorOf } from "../memory/sample-calls.js";
@@ -27,6 +28,24 @@ describe("a database that cannot be reached", () => {
       expect(inspect(result)).not.toContain("secret");
     }
     await expect(memory.setup()).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
+    await memory.close();
+  });
+
+  it("A Unix socket that is gone is an outage, as where its server restarts", async () => {
+    const memory = open("postgresql:///db?host=/nowhere");
+    await expect(memory.recall(thread)).rejects.toThrow(/ENOENT \/nowhere.*Check that it runs/);
+    await memory.close();
+  });
+
+  it("A server without encryption, where some is asked for, is named with what to set", async () => {
+    const port = await freePort();
+    const server = createServer((socket) => socket.once("data", () => socket.write("N")));
+    server.listen(port, "127.0.0.1");
+    const memory = open(`postgresql://ana@127.0.0.1:${port}/db?sslmode=require`);
+    const failed = await errorOf(() => memory.recall(thread));
+    expect(failed).toEqual(code("DATABASE_UNAVAILABLE"));
+    expect(String(failed)).toMatch(/does not support SSL connections.*sslmode=disable/);
+    server.close();
     await memory.close();
   });
 
@@ -72,6 +91,8 @@ describe("an invalid database", () => {
     [{ dataDir: " " }, /must be a pg.Pool, a connection string or { dataDir }/],
     [{ dataDir: 7 }, /must be a pg.Pool/],
     [{}, /must be a pg.Pool/],
+    [new pg.Client(), /must be a pg.Pool/],
+    [{ dataDir: "open in PGlite", query() {} }, /must be a pg.Pool/],
     [null, /must be a pg.Pool/],
     [42, /must be a pg.Pool/],
   ])("An invalid database is refused: %j", async (database, message) => {

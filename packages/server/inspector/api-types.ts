@@ -64,7 +64,4 @@ export type Explained = Extract<Answer<"/query", "post">, { question: unknown }>
 export type ExplainedHit = Explained["hits"][number];
 
 /** A user or an app, with what there is of them. */
-export type Owner = Pick<
-  Answer<"/users">["users"][number],
-  "scope" | "memories" | "threads" | "lastActivityAt"
->;
+export type Owner = Answer<"/users">["users"][number];

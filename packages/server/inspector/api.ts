@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
 
   /** Whether the server or its database does not answer now, and may later. */
   get isDown(): boolean {
-    return this.status === 0 || [502, 503, 504].includes(this.status);
+    return [0, 502, 503, 504].includes(this.status);
   }
 }
 
@@ -47,8 +47,7 @@ export function keepToken(token: string): void {
 function addressOf(path: Path, { ids = {}, owner = {}, query = {} }: Call): URL {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));
   const url = new URL(filled.slice(1), base);
-  const scope = { tenantId: owner.tenant, userId: owner.user, appId: owner.app };
-  for (const [name, value] of Object.entries({ ...scope, ...query })) {
+  for (const [name, value] of Object.entries({ ...owner, ...query })) {
     for (const each of Array.isArray(value) ? value : [value]) {
       if (each !== undefined && each !== "") url.searchParams.append(name, String(each));
     }
@@ -61,17 +60,14 @@ export async function send(path: Path, call: Call = {}): Promise<Response> {
   const { method = "get", body, revision, signal = null } = call;
   // A session's token serves all tabs: without the session's cookie it is worth nothing.
   const token = sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
-  const headers = new Headers();
+  const headers = new Headers({ "content-type": "application/json" });
   if (token) headers.set("authorization", `Bearer ${token}`);
-  if (body !== undefined) headers.set("content-type", "application/json");
   if (revision !== undefined) headers.set("if-match", `"${revision}"`);
   const answered = fetch(addressOf(path, call), {
     method: method.toUpperCase(),
-    credentials: "same-origin",
-    cache: "no-store",
     redirect: "error",
     headers,
-    body: body === undefined ? null : JSON.stringify(body),
+    body: JSON.stringify(body),
     signal,
   });
   const response = await answered.catch((error: Error) => {
@@ -81,11 +77,12 @@ export async function send(path: Path, call: Call = {}): Promise<Response> {
   if (response.ok) return response;
   // The session has ended: a login of another kind may be asked for at this address.
   if (response.status === 401) localStorage.removeItem(tokenKey);
-  const problem = (await response.json().catch(() => ({}))) as Partial<
-    Record<"detail" | "title", string>
-  >;
-  const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
-  throw new ApiProblem(response.status, detail);
+  // A proxy may answer something else.
+  const problem = (await response.json().catch(() => ({}))) as { readonly detail?: string };
+  throw new ApiProblem(
+    response.status,
+    problem.detail ?? `The server answered ${response.status}.`,
+  );
 }
 
 /** The JSON that a call answers. @throws ApiProblem */
@@ -108,7 +105,6 @@ export async function orNull<Value>(answer: Promise<Value>): Promise<Value | nul
 export async function exchangeToken(printed: string): Promise<void> {
   const response = await fetch("session", {
     method: "POST",
-    credentials: "same-origin",
     headers: { authorization: `Bearer ${printed}` },
   });
   if (!response.ok) return;

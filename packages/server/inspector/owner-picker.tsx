@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask } from "./api.js";
 import type { Owner } from "./api-types.js";
 import { Rows } from "./parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "./parts/query.js";
 import { count, counted, When } from "./parts/texts.js";
-import { go, hrefOf, nameOf, paramsOf, scopeName, useHere } from "./place.js";
+import { go, hrefOf, nameOf, useHere } from "./place.js";
 import { tabOf, views } from "./views/views.js";
 
 /** Owners that are suggested at once. */
@@ -22,7 +22,7 @@ export function OwnerChooser() {
   const popover = useRef<HTMLDivElement>(null);
   useEffect(() => popover.current?.hidePopover(), [params]);
   return (
-    <div class="whose">
+    <>
       <button type="button" popovertarget="whose" aria-label={`Whose: ${name}`}>
         <span class="faint">Whose:</span> <bdi>{name}</bdi> <span class="faint">▾</span>
       </button>
@@ -32,17 +32,21 @@ export function OwnerChooser() {
         ref={popover}
         role="dialog"
         aria-label="Whose memory"
-        onToggle={(event) => setOpen(event.newState === "open")}
+        onBeforeToggle={(event) => setOpen(event.newState === "open")}
       >
         {isOpen && <OwnerPicker />}
       </div>
-    </div>
+    </>
   );
 }
 
 /** Users, then apps, by a beginning or a part of their id, the latest active first. */
-async function findOwners(askApi: Ask, search: string, tenant = ""): Promise<readonly Owner[]> {
-  const call = { owner: { tenant }, query: { sort: "active", search, limit: maxOwners } };
+async function findOwners(
+  askApi: Ask,
+  search: string,
+  tenantId?: string,
+): Promise<readonly Owner[]> {
+  const call = { owner: { tenantId }, query: { sort: "active", search, limit: maxOwners } };
   const [{ users }, { apps }] = await Promise.all([askApi("/users", call), askApi("/apps", call)]);
   return [...users, ...apps];
 }
@@ -61,8 +65,8 @@ function Unknown({ wanted, owners }: { wanted: string; owners: readonly Owner[] 
       No such user or app.{" "}
       {begins.length > 0 && `${many} ${begins.length === 1 ? "begins" : "begin"} with ${wanted}: `}
       {begins.slice(0, 5).map(({ scope }) => (
-        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), paramsOf(scope))}>
-          <bdi>{scopeName(scope)}</bdi>{" "}
+        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), scope)}>
+          <bdi>{nameOf(scope)}</bdi>{" "}
         </a>
       ))}
     </p>
@@ -72,9 +76,9 @@ function Unknown({ wanted, owners }: { wanted: string; owners: readonly Owner[] 
 /** Says where nobody has the id that is looked at. */
 export function UnknownOwner() {
   const { owner } = useHere();
-  const wanted = owner.user ?? owner.app ?? "";
+  const wanted = owner.userId || owner.appId || "";
   const { value: owners } = useQuery(async (askApi) =>
-    wanted === "" ? null : findOwners(askApi, wanted, owner.tenant),
+    wanted === "" ? null : findOwners(askApi, wanted, owner.tenantId),
   );
   if (owners === null || wanted.length > maxIdCharacters) return null;
   const isKnown = owners.some((each) => idOf(each) === wanted);
@@ -83,14 +87,13 @@ export function UnknownOwner() {
 
 /** A field that finds users and apps by their id, and by words what was said and what is known. */
 export function OwnerPicker() {
-  const { view, params, owner } = useHere();
-  const [typed, setTyped] = useState("");
+  const { view, owner } = useHere();
+  const [wanted, setWanted] = useState("");
   const [isUnknown, setUnknown] = useState(false);
-  const wanted = typed.trim();
   const found = useQuery(
     async (askApi) => {
       await new Promise((resolve) => setTimeout(resolve, wanted === "" ? 0 : pauseMs));
-      return { wanted, owners: await findOwners(askApi, wanted, params.tenant) };
+      return findOwners(askApi, wanted, owner.tenantId);
     },
     [wanted],
   );
@@ -98,15 +101,16 @@ export function OwnerPicker() {
   const pickTyped = async (event: SubmitEvent) => {
     event.preventDefault();
     if (wanted === "") return go(tabOf(view), {});
-    const owners = await findOwners(ask, wanted, params.tenant);
+    const owners = await findOwners(ask, wanted, owner.tenantId);
     const only = owners.length === 1 ? owners[0] : undefined;
     const one = owners.find((each) => idOf(each) === wanted) ?? only;
     setUnknown(one === undefined);
-    if (one !== undefined) go(tabOf(view), paramsOf(one.scope));
+    if (one !== undefined) go(tabOf(view), one.scope);
     else if (owners.length === 0) go("threads", { ...owner, ...searches.threads });
   };
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // Before the next key.
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <form class="picker" onSubmit={pickTyped}>
       <input
@@ -117,7 +121,7 @@ export function OwnerPicker() {
         spellcheck={false}
         ref={field}
         onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
+          setWanted(currentTarget.value.trim());
           setUnknown(false);
         }}
       />
@@ -129,16 +133,17 @@ export function OwnerPicker() {
           </a>
         ))}
       <QueryResult query={found}>
-        {({ owners, ...asked }) => (
+        {(owners) => (
           <>
-            {(isUnknown || owners.length === 0) && asked.wanted !== "" && (
-              <Unknown wanted={asked.wanted} owners={owners} />
+            {(isUnknown || owners.length === 0) && wanted !== "" && (
+              <Unknown wanted={wanted} owners={owners} />
             )}
+            {owners.length === 0 && wanted === "" && <p class="note">Nobody is known yet.</p>}
             <Rows kind="owners" rows={owners}>
               {({ scope, memories, threads, lastActivityAt }) => (
                 <li key={JSON.stringify(scope)}>
-                  <a href={hrefOf(tabOf(view), paramsOf(scope))}>
-                    <bdi>{scopeName(scope)}</bdi>
+                  <a href={hrefOf(tabOf(view), scope)}>
+                    <bdi>{nameOf(scope)}</bdi>
                     <span class="faint">
                       {scope.userId === undefined ? "app" : "user"} ·{" "}
                       {counted(memories, "memory", "memories")} · {counted(threads, "conversation")}{" "}

@@ -1,6 +1,5 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import type { Memory } from "./api-types.js";
 
 /** What is looked at: a view and what it shows, as the address's fragment holds it. */
 export interface Place {
@@ -8,8 +7,8 @@ export interface Place {
   readonly params: Params;
 }
 
-/** What a view shows. */
-export type Params = Readonly<Record<string, string>>;
+/** What a view shows, and whose: ids of an owner are named as in the API. */
+export type Params = Readonly<Record<string, string | undefined>>;
 
 /** The place that is looked at, and by whom. */
 export interface Here extends Place {
@@ -34,33 +33,31 @@ export function useThread() {
   return { owner, ids: { threadId: params.thread ?? "" } };
 }
 
-/** Ids that say whose memory is looked at; they stay from view to view. */
-const ownerIds = ["tenant", "user", "app"] as const;
-
 /** The place that a fragment says: "#/memories?user=ana". */
 function parsePlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
   return {
     view: decodeURIComponent(path) || "overview",
-    params: Object.fromEntries(new URLSearchParams(query)),
+    params: Object.fromEntries(
+      [...new URLSearchParams(query)].map(([name, value]) => [
+        name.replace(/^(tenant|user|app)$/, "$1Id"),
+        value,
+      ]),
+    ),
   };
 }
 
 /** The fragment of a place, without params that are empty. */
 export function hrefOf(view: string, params: Params): string {
-  const given = Object.entries(params).filter(([, value]) => value !== "");
-  const query = new URLSearchParams(given).toString();
-  return `#/${encodeURIComponent(view)}${query && `?${query}`}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params))
+    if (value) query.set(name.replace(/Id$/, ""), value);
+  return `#/${encodeURIComponent(view)}${query.size > 0 ? `?${query}` : ""}`;
 }
 
-/** Only what says whose memory it is. */
-export function ownerOf(params: Params): Params {
-  return Object.fromEntries(ownerIds.flatMap((id) => (params[id] ? [[id, params[id]]] : [])));
-}
-
-/** The owner that `scope` names, as params. */
-export function paramsOf({ tenantId = "", userId = "", appId = "" }: Memory["scope"]): Params {
-  return { tenant: tenantId, user: userId, app: appId };
+/** Only what says whose memory it is: it stays from view to view. */
+export function ownerOf({ tenantId, userId, appId }: Params): Params {
+  return { tenantId, userId, appId };
 }
 
 /** Goes to a place. */
@@ -69,12 +66,9 @@ export function go(view: string, params: Params): void {
 }
 
 /** Somebody in a few letters: "acme / ana / mail". */
-export function nameOf({ tenant, user, app }: Params): string {
-  return [tenant, user, app].filter(Boolean).join(" / ");
+export function nameOf({ tenantId, userId, appId }: Params): string {
+  return [tenantId, userId, appId].filter(Boolean).join(" / ");
 }
-
-/** The same of a scope. */
-export const scopeName = (scope: Memory["scope"]): string => nameOf(paramsOf(scope));
 
 /** The place of the address, whenever it changes. */
 export function useAddress(): Place {

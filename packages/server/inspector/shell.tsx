@@ -57,8 +57,8 @@ function Shown() {
       </Page>
     );
   }
-  const { user, app, thread, id } = params;
-  if (isOperator && view.needsOwner && user === undefined && app === undefined) {
+  const { userId, appId, thread, id } = params;
+  if (isOperator && view.needsOwner && userId === undefined && appId === undefined) {
     return (
       <Page title={view.name}>
         <p class="note">Whose? Choose a user or an app.</p>

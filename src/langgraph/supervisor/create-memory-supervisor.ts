@@ -12,6 +12,7 @@ import {
 } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { chatModel } from "../../input/parse-input.js";
 import type { Memory } from "../../memory.js";
 import { checkPeer, refuseMissing } from "../../peers.js";
 import { checkOptions, type TurnOptions } from "../run/node-options.js";
@@ -70,7 +71,6 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
 }
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
-const chatModel = z.custom<BaseChatModel>(isObject, "must be a chat model");
 const toolList = z.array(z.custom<StructuredToolInterface>(isObject, "must be a tool"));
 
 /** `withMemory` checks graphs later. */

@@ -90,7 +90,7 @@ export function Choosable<Row extends Named>({
   return (
     <>
       {rows.length > 1 && (
-        <label class="inline">
+        <label>
           <input
             type="checkbox"
             checked={chosen.length === rows.length}

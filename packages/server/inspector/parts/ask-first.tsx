@@ -25,7 +25,8 @@ export interface Change {
 /** A field to fill in. */
 interface Field {
   readonly label: string;
-  readonly value: string;
+  /** @default empty */
+  readonly value?: string | undefined;
   readonly long?: boolean;
 }
 

@@ -18,5 +18,5 @@ export function Counts({ removed, total }: { removed: Record<string, number>; to
   const rows = [...all, ["indexes and other records", rest] as const].filter(
     ([, number]) => number > 0,
   );
-  return <NumberTable kind="counts" rows={[...rows, ["together", total]]} />;
+  return <NumberTable rows={[...rows, ["together", total]]} />;
 }

@@ -1,6 +1,5 @@
 import { type Call, orNull } from "../api.js";
 import type { HistoryEntry, Memory } from "../api-types.js";
-import { paramsOf } from "../place.js";
 import { type Ask, QueryResult, useQuery } from "./query.js";
 import { When, Words } from "./texts.js";
 
@@ -16,7 +15,7 @@ export function ForgetRequest({ memory }: { memory: Memory }) {
   const found = useQuery(
     async (ask) => {
       if (state !== "soft_deleted") return null;
-      const call = { ids: { id }, owner: paramsOf(scope) };
+      const call = { ids: { id }, owner: scope };
       const events = await readHistory(ask, call);
       return events.find(({ event }) => event === "DELETE") ?? null;
     },

@@ -103,7 +103,7 @@ export function NumberTable({
   head,
   rows,
 }: {
-  kind: string;
+  kind?: string;
   head?: readonly string[];
   rows: readonly (readonly [name: ComponentChildren, ...numbers: number[]])[];
 }) {

@@ -7,11 +7,8 @@ export function AsOfField() {
   return <Field label="As of" name="asOf" type="datetime-local" />;
 }
 
-/** The picked time for the API; undefined for today. */
-export function pastTime({ asOf }: Params): string | undefined {
-  const time = new Date(asOf ?? "");
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
+/** The picked time for the API; undefined for today. @throws RangeError for no time */
+export const pastTime = ({ asOf }: Params) => asOf && new Date(asOf).toISOString();
 
 type Past = Pick<Answer<"/memories">, "asOf" | "missing"> & {
   readonly byWords?: number | undefined;

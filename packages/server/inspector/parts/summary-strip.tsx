@@ -22,7 +22,7 @@ export function SummaryStrip({
   const tail = messages - 1 - (summaries.at(-1)?.endSeq ?? 0);
   const opened = summaries.find(({ id }) => id === chosen);
   return (
-    <section class="summary-history" aria-label="Summary history">
+    <section aria-label="Summary history">
       <h2>Summary history</h2>
       <div class="strip">
         {summaries.map(({ id, startSeq, endSeq, status }, place) => (

@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Message } from "../api-types.js";
 import { hrefOf, useHere, useThread } from "../place.js";
-import { MessageActions } from "./message-actions.js";
+import { ChangeButtons } from "./ask-first.js";
+import { DoButton } from "./do-button.js";
 import { Spoken } from "./spoken.js";
 import { count, Tag, When } from "./texts.js";
 
@@ -100,6 +101,8 @@ function Said({
     });
     setWhole(messages[0]?.text ?? "");
   };
+  // Not its length, in which an emoji counts twice.
+  const isCut = whole === null && characters > [...text].length;
   const isCall = (line: string) => role === "assistant" && calling.test(line);
   const lines = (whole ?? text).split("\n");
   const spoken = lines.filter((line) => !isCall(line)).join("\n");
@@ -128,7 +131,7 @@ function Said({
       {lines.filter(isCall).map((line) => {
         const [, name = "", args = ""] = calling.exec(line) ?? [];
         return (
-          <details key={line} class="call">
+          <details key={line}>
             <summary>
               Calls <code>{name}</code>
             </summary>
@@ -136,14 +139,45 @@ function Said({
           </details>
         );
       })}
-      {whole === null && characters > text.length && (
-        <button type="button" class="plain" onClick={readAll}>
-          Show all {count(characters)} characters
-        </button>
+      {isCut && (
+        <DoButton does={`Show all ${count(characters)} characters`} kind="plain" act={readAll} />
       )}
-      {hasActions && (role === "user" || role === "assistant") && (
+      {hasActions && !isCut && (role === "user" || role === "assistant") && (
         <MessageActions message={message} text={spoken} />
       )}
     </div>
+  );
+}
+
+/** Buttons that change one message everywhere, or remove it. */
+function MessageActions({ message: { messageId }, text }: { message: Message; text: string }) {
+  const { owner, ids } = useThread();
+  const of = { owner, ids: { ...ids, messageId } };
+  const path = "/threads/:threadId/messages/:messageId";
+  return (
+    <ChangeButtons
+      kind="plain"
+      changes={[
+        {
+          title: "Replace this message?",
+          opens: "Replace…",
+          does: "Replace",
+          reason: false,
+          fields: { text: { label: "Its new words", value: text, long: true } },
+          about: <p>What was learned from the old words alone is closed, and can be restored.</p>,
+          act: (_, values) =>
+            ask(path, { ...of, method: "patch", body: { text: values.text ?? "" } }),
+        },
+        {
+          title: "Remove this message?",
+          opens: "Remove…",
+          does: "Remove for good",
+          danger: true,
+          reason: false,
+          about: <p>It goes with what was learned from it alone. Nothing brings them back.</p>,
+          act: () => ask(path, { ...of, method: "delete" }),
+        },
+      ]}
+    />
   );
 }

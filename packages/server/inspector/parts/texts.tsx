@@ -13,7 +13,7 @@ export function Words({ text, most = 2_000 }: { text: string; most?: number }) {
   const [all, setAll] = useState(false);
   const shown = all ? text : text.slice(0, most);
   return (
-    <span class="words">
+    <span>
       <bdi>{shown}</bdi>
       {shown.length < text.length && (
         <button type="button" class="plain" onClick={() => setAll(true)}>

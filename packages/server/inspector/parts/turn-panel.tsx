@@ -20,7 +20,7 @@ export function TurnPanel(turn: LookedAt) {
   return (
     <aside class="beside" aria-label="What the model was shown" tabIndex={0}>
       {view ? (
-        <div key={view.turn.seq}>
+        <div>
           <Compared view={view} question={question} />
           <Changed view={view} />
           <Prompt {...turn} view={view} />
@@ -29,9 +29,7 @@ export function TurnPanel(turn: LookedAt) {
       ) : (
         <p class="note">What the model was shown is not kept for this turn.</p>
       )}
-      {question && question.text !== "" && (
-        <Again key={question.seq} question={question.text} view={view} />
-      )}
+      {question && question.text !== "" && <Again question={question.text} view={view} />}
     </aside>
   );
 }
@@ -100,7 +98,7 @@ function Changed({ view }: { view: InView }) {
               type="checkbox"
               disabled={answered.length === 0}
               onChange={({ currentTarget }) => setAnswered(currentTarget.checked)}
-            />{" "}
+            />
             {count(answered.length)} with words of the answer
           </label>
         </p>

@@ -79,7 +79,7 @@ function Lines({ turn }: OfTurn) {
             {({ id, line }) => (
               <li key={`${id} ${line}`}>
                 <label dir="auto">
-                  <input type="checkbox" name="kept" value={line} defaultChecked />{" "}
+                  <input type="checkbox" name="kept" value={line} defaultChecked />
                   <Words text={line} most={300} />
                 </label>
               </li>
@@ -89,7 +89,7 @@ function Lines({ turn }: OfTurn) {
             Lines to add
             <textarea name="added" rows={2} />
           </label>
-          <label class="inline">
+          <label>
             <input type="checkbox" name="today" />
             With what is found today
           </label>

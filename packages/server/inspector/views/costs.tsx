@@ -2,7 +2,7 @@ import type { Cost } from "../api-types.js";
 import { Card, NumberTable, Page, Tiles } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { count, titleOf } from "../parts/texts.js";
-import { hrefOf, paramsOf, scopeName, useHere } from "../place.js";
+import { hrefOf, nameOf, useHere } from "../place.js";
 
 /** Days that can be looked at; the second is shown first. */
 const spans = { "1": "Today", "7": "7 days", "30": "30 days" } as const;
@@ -87,10 +87,10 @@ function CostTable({ title, rows }: { title: string; rows: readonly Cost[] }) {
   /** A kind of work; or an app or a user, as a link to its own costs. */
   const nameOfRow = ({ kind, scope = {} }: Cost) => {
     if (kind !== undefined) return titleOf(kind);
-    const name = scopeName(scope);
+    const name = nameOf(scope);
     if (name === "") return "none, or somebody who was forgotten";
     return (
-      <a href={hrefOf("costs", { ...paramsOf(scope), days })}>
+      <a href={hrefOf("costs", { ...scope, days })}>
         <bdi>{name}</bdi>
       </a>
     );
@@ -106,6 +106,7 @@ function CostTable({ title, rows }: { title: string; rows: readonly Cost[] }) {
           rows={rows.map((row) => [nameOfRow(row), row.inputTokens, row.outputTokens, row.calls])}
         />
       )}
+      {rows.length === maxRows && <p class="faint">The {maxRows} that took most.</p>}
     </Card>
   );
 }

@@ -3,7 +3,7 @@ import { ask } from "../api.js";
 import type { Forgotten } from "../api-types.js";
 import { ChangeButtons } from "../parts/ask-first.js";
 import { Counts } from "../parts/counts.js";
-import { DownloadButton } from "../parts/download-button.js";
+import { DownloadButton } from "../parts/do-button.js";
 import { Card, Page } from "../parts/layout.js";
 import { QueryResult, useQuery } from "../parts/query.js";
 import { counted } from "../parts/texts.js";
@@ -12,7 +12,7 @@ import { useHere } from "../place.js";
 /** All that is kept of somebody: as a file, and gone for good. */
 export function ExportAndDelete() {
   const { owner } = useHere();
-  const name = owner.user ?? owner.app ?? "me";
+  const name = owner.userId || owner.appId || "me";
   const [counts, setCounts] = useState(0);
   const [deleted, setDeleted] = useState<Forgotten | null>(null);
   const forget = (dryRun: boolean) => ask("/forget", { method: "post", owner, body: { dryRun } });

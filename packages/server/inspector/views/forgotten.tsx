@@ -1,12 +1,12 @@
 import type { Erasure, ForgetRequest, Receipt } from "../api-types.js";
 import { Counts } from "../parts/counts.js";
-import { DownloadButton } from "../parts/download-button.js";
+import { DownloadButton } from "../parts/do-button.js";
 import { Field, PlaceForm } from "../parts/filters.js";
 import { Card, Page, Rows } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { count, counted, Tag, When } from "../parts/texts.js";
-import { hrefOf, paramsOf, scopeName, useHere } from "../place.js";
+import { hrefOf, nameOf, useHere } from "../place.js";
 
 /** Rows of a page. */
 const limit = 25;
@@ -32,10 +32,10 @@ export function Forgotten() {
 }
 
 function Erasures() {
-  const { tenant = "", erasedUser = "", erasedApp = "", after } = useHere().params;
+  const { tenantId, erasedUser = "", erasedApp = "", after } = useHere().params;
   const isAsked = erasedUser !== "" || erasedApp !== "";
   const found = useAnswer("/erasures", {
-    owner: { tenant, user: erasedUser, app: erasedApp },
+    owner: { tenantId, userId: erasedUser, appId: erasedApp },
     query: { limit, after },
   });
   return (
@@ -73,7 +73,7 @@ const sum = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((all, rows) => all + rows, 0);
 
 function ErasureRow({ id, kind, actor, before, after, beganAt, endedAt, hasDigest }: Erasure) {
-  const { tenant = "" } = useHere().params;
+  const { tenantId } = useHere().params;
   return (
     <li>
       <p>
@@ -96,7 +96,7 @@ function ErasureRow({ id, kind, actor, before, after, beganAt, endedAt, hasDiges
           does="Receipt"
           running="Checking…"
           path="/erasures/:id/receipt"
-          call={{ ids: { id }, owner: { tenant } }}
+          call={{ ids: { id }, owner: { tenantId } }}
           fileName={`erasure-${id}.json`}
           sayOf={async (file) => sentenceOf(JSON.parse(await file.text()))}
         />
@@ -124,11 +124,14 @@ function Requests() {
     <Card title="Asked to forget">
       <QueryResult query={found}>
         {({ requests }) => (
-          <Rows rows={requests} none="Nobody asked to forget anything.">
-            {(request) => (
-              <RequestRow key={`${request.at} ${scopeName(request.scope)}`} {...request} />
-            )}
-          </Rows>
+          <>
+            <Rows rows={requests} none="Nobody asked to forget anything.">
+              {(request) => (
+                <RequestRow key={`${request.at} ${nameOf(request.scope)}`} {...request} />
+              )}
+            </Rows>
+            {requests.length === limit && <p class="faint">The latest {limit}.</p>}
+          </>
         )}
       </QueryResult>
     </Card>
@@ -140,8 +143,8 @@ function RequestRow(request: ForgetRequest) {
   return (
     <li>
       <p>
-        <a href={hrefOf("memories", { ...paramsOf(scope), state: "soft_deleted" })}>
-          <bdi>{scopeName(scope)}</bdi>
+        <a href={hrefOf("memories", { ...scope, state: "soft_deleted" })}>
+          <bdi>{nameOf(scope)}</bdi>
         </a>{" "}
         <strong>{counted(memories, "memory", "memories")}</strong>{" "}
         {waiting > 0 && <Tag of={`${count(waiting)} waiting`} tone="waiting" />}{" "}

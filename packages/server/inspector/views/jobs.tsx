@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Job } from "../api-types.js";
+import { DoButton } from "../parts/do-button.js";
 import { Rows, ThreadLink } from "../parts/layout.js";
-import { ErrorNotice, useAgain } from "../parts/query.js";
+import { useAgain } from "../parts/query.js";
 import { counted, Tag, titleOf, When, Words } from "../parts/texts.js";
-import { paramsOf, scopeName } from "../place.js";
+import { nameOf } from "../place.js";
 
 /** Whether a job that failed is due once more. */
 const isDueAgain = ({ state, dueAt }: Job) =>
@@ -46,44 +47,36 @@ function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: { job: J
 export function JobList({ jobs }: { jobs: readonly Job[] }) {
   const again = useAgain();
   const failed = jobs.filter(({ state }) => state === "failed");
-  const [error, setError] = useState<Error | null>(null);
   const [retried, setRetried] = useState(0);
-  const retry = async (chosen: readonly Job[]) => {
-    setError(null);
+  const retry = (chosen: readonly Job[]) => async () => {
     try {
       for (const { id } of chosen)
         await ask("/jobs/:id/retry", { method: "post", ids: { id }, body: {} });
       setRetried(retried + chosen.length);
-    } catch (failure) {
-      setError(failure as Error);
+    } finally {
+      again();
     }
-    again();
   };
   return (
     <>
-      {error && <ErrorNotice error={error} />}
       {retried > 0 && (
-        <p role="status" class="done">
+        <p role="status">
           {counted(retried, "job is", "jobs are")} due again. A worker takes it up, or{" "}
           <code>npx @mnemograph/server upkeep --model MODULE</code>; what fails again is listed
           again.
         </p>
       )}
       {failed.length > 1 && (
-        <button type="button" onClick={() => void retry(failed)}>
-          Try all {failed.length} again
-        </button>
+        <DoButton does={`Try all ${failed.length} again`} act={retry(failed)} />
       )}
-      <Rows rows={jobs}>
-        {(job) => <JobRow key={job.id} job={job} retry={() => void retry([job])} />}
-      </Rows>
+      <Rows rows={jobs}>{(job) => <JobRow key={job.id} job={job} retry={retry([job])} />}</Rows>
     </>
   );
 }
 
-function JobRow({ job, retry }: { job: Job; retry: () => void }) {
+function JobRow({ job, retry }: { job: Job; retry: () => Promise<void> }) {
   const { kind, state, scope, threadId, error, detail } = job;
-  const owner = <bdi>{scopeName(scope)}</bdi>;
+  const owner = <bdi>{nameOf(scope)}</bdi>;
   return (
     <li class="job">
       <p>
@@ -91,7 +84,7 @@ function JobRow({ job, retry }: { job: Job; retry: () => void }) {
         {threadId === null ? (
           owner
         ) : (
-          <ThreadLink owner={paramsOf(scope)} thread={threadId}>
+          <ThreadLink owner={scope} thread={threadId}>
             {owner}, <bdi>{threadId}</bdi>
           </ThreadLink>
         )}{" "}
@@ -111,11 +104,7 @@ function JobRow({ job, retry }: { job: Job; retry: () => void }) {
           <Words text={detail} />
         </details>
       )}
-      {state === "failed" && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {state === "failed" && <DoButton does="Try again" act={retry} />}
     </li>
   );
 }

@@ -7,7 +7,7 @@ import { Pages } from "../parts/pages.js";
 import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { count, Marked, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
-import { nameOf, type Params, paramsOf, scopeName, useHere } from "../place.js";
+import { nameOf, type Params, useHere } from "../place.js";
 import { actionsOf, writingFor } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
 
@@ -103,11 +103,11 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
   const { id, scope, kind, category, text, pinned, importance, state, updatedAt } = memory;
   return (
     <>
-      <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
+      <MemoryLink id={id} owner={scope} kind="row plain">
         <Marked text={text.slice(0, lineCharacters)} words={wordsOf(params.words)} />
       </MemoryLink>
       <p class="faint">
-        {nameOf(owner) === "" && `${scopeName(scope)} · `}
+        {nameOf(owner) === "" && `${nameOf(scope)} · `}
         <Tag of={titleOf(category)} /> {kind !== "fact" && <Tag of={kind} />}{" "}
         {state !== "active" && <Tag of={state} />} {pinned && <Tag of="pinned" />}{" "}
         {importance > 3 && `importance ${importance} · `}

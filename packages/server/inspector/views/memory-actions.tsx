@@ -5,11 +5,11 @@ import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
 import { ForgetRequest } from "../parts/forget-requests.js";
 import { ErrorNotice, useAgain } from "../parts/query.js";
-import { go, type Params, paramsOf, useHere } from "../place.js";
+import { go, type Params, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
   ids: { id },
-  owner: paramsOf(scope),
+  owner: scope,
   revision,
 });
 
@@ -20,7 +20,8 @@ const deleteIt = (memory: Memory, reason: string) =>
 const remove: Action<Memory> = {
   does: "Remove",
   danger: true,
-  about: "It is hidden from every search at once. For 30 days it can be restored.",
+  about:
+    "It is hidden from every search at once. It can be restored until the time that its page says.",
   act: deleteIt,
 };
 const confirm: Action<Memory> = {
@@ -63,7 +64,7 @@ const undoMs = 10_000;
 
 /** What can be done about a memory, each for a reason that the audit trail keeps, and undone. */
 export function MemoryActions({ memory, events: [latest] }: Trailed) {
-  const { isOperator, owner } = useHere();
+  const { isOperator } = useHere();
   const again = useAgain();
   /** What was the latest entry before the deed. */
   const [before, setBefore] = useState<HistoryEntry>();
@@ -72,7 +73,7 @@ export function MemoryActions({ memory, events: [latest] }: Trailed) {
     const timer = setTimeout(setBefore, undoMs, undefined);
     return () => clearTimeout(timer);
   }, [before]);
-  const changes = memory.state === "active" ? editsOf(memory, owner) : [];
+  const changes = memory.state === "active" ? editsOf(memory) : [];
   if (memory.state !== "quarantined" || isOperator)
     for (const action of actionsOf(memory)) changes.push(changeOf(action, [memory]));
   const onDone = () => {
@@ -97,10 +98,10 @@ export function MemoryActions({ memory, events: [latest] }: Trailed) {
   );
 }
 
-function editsOf(memory: Memory, owner: Params): Change[] {
+function editsOf(memory: Memory): Change[] {
   const { pinned } = memory;
   const patch = (body: object) =>
-    ask("/memories/:id", { ...callOf(memory), owner, method: "patch", body });
+    ask("/memories/:id", { ...callOf(memory), method: "patch", body });
   return [
     {
       title: "Edit this memory",
@@ -143,15 +144,15 @@ export const writingFor = (owner: Params): Change => ({
   does: "Write",
   opens: "Write a memory",
   fields: {
-    user: { label: "User", value: owner.user ?? "" },
-    app: { label: "App", value: owner.app ?? "" },
+    userId: { label: "User", value: owner.userId },
+    appId: { label: "App", value: owner.appId },
     category: { label: "Category", value: "knowledge" },
-    key: { label: "Key", value: "" },
-    value: { label: "Value", value: "" },
-    text: { label: "Text", value: "", long: true },
+    key: { label: "Key" },
+    value: { label: "Value" },
+    text: { label: "Text", long: true },
   },
-  async act(reason, { user = "", app = "", category, key, value, text }) {
-    const target = { ...owner, user, app };
+  async act(reason, { userId, appId, category, key, value, text }) {
+    const target = { ...owner, userId, appId };
     const memory = { text, category, key: key || undefined, value: value || undefined };
     const body = { memories: [memory], reason };
     const { outcomes } = await ask("/memories", { method: "post", owner: target, body });

@@ -5,7 +5,7 @@ import { readHistory } from "../parts/forget-requests.js";
 import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
-import { hrefOf, paramsOf, useHere } from "../place.js";
+import { hrefOf, useHere } from "../place.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
 import { type SlotValue, SlotValues } from "./slot-values.js";
@@ -142,7 +142,7 @@ function ShownTo({ id }: { id: string }) {
             <Rows kind="lines" rows={turns} none="No turn was shown it.">
               {({ scope, threadId, turn, seq, at, question, part, score }) => (
                 <li key={`${threadId} ${seq}`}>
-                  <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq}>
+                  <ThreadLink owner={scope} thread={threadId} seq={seq}>
                     <bdi>{question || threadId}</bdi>
                   </ThreadLink>
                   <p class="faint">

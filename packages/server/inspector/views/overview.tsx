@@ -3,7 +3,7 @@ import { DayChart } from "../parts/day-chart.js";
 import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
-import { hrefOf, nameOf, paramsOf, scopeName, useHere } from "../place.js";
+import { hrefOf, nameOf, useHere } from "../place.js";
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -20,7 +20,7 @@ export function Overview() {
   const stats = useAnswer("/stats", { query: { by: "day", days: chartDays } });
   const latest = useAnswer("/threads", { query: { limit: maxThreads } });
   // Notes of apps are learned at every turn: they would hide what is known of users.
-  const kinds = owner.app ? undefined : "fact";
+  const kinds = owner.appId ? undefined : "fact";
   const learned = useAnswer("/memories", { query: { limit: maxLearned, kinds } });
   const today = new Date().toLocaleDateString("en-GB", {
     weekday: "long",
@@ -49,11 +49,11 @@ export function Overview() {
                 <Rows rows={memories} none="Nothing yet.">
                   {({ id, scope, text, category, createdAt }) => (
                     <li key={id}>
-                      <MemoryLink id={id} owner={paramsOf(scope)} kind="row plain">
+                      <MemoryLink id={id} owner={scope} kind="row plain">
                         {text.slice(0, 200)}
                       </MemoryLink>
                       <p class="faint">
-                        {titleOf(category)} · {name === "" && `${scopeName(scope)} · `}
+                        {titleOf(category)} · {name === "" && `${nameOf(scope)} · `}
                         <When at={createdAt} />
                       </p>
                     </li>
@@ -133,7 +133,7 @@ function Charts({ rows }: { rows: NonNullable<Stats["rows"]> }) {
   );
 }
 
-/** What waits for somebody: what failed first, then requests for consent, then quarantine. */
+/** What waits for somebody, in the order of the view that has all of it. */
 function Waits() {
   const { owner, isOperator } = useHere();
   const waiting = useQuery((ask) => readWaiting(isOperator, ask), [isOperator]);
@@ -157,14 +157,9 @@ function Waits() {
                     />
                   </h3>
                   <Rows kind="lines" rows={rows.slice(0, maxWaiting)}>
-                    {({ id, scope, text, about = scopeName(scope) }) => (
+                    {({ id, scope, text, about = nameOf(scope) }) => (
                       <li key={id}>
-                        <a
-                          href={hrefOf(
-                            view,
-                            view === "memory" ? { ...paramsOf(scope), id } : owner,
-                          )}
-                        >
+                        <a href={hrefOf(view, view === "memory" ? { ...scope, id } : owner)}>
                           <bdi>{text.slice(0, 120)}</bdi>
                         </a>{" "}
                         <span class="faint">{about.slice(0, 80)}</span>
@@ -195,16 +190,21 @@ async function readWaiting(isOperator: boolean, ask: Ask): Promise<readonly Grou
   const { consents } = await ask("/consents", { query: { status: "pending", limit } });
   const asked: Group = { name: "Requests for consent", tone: "waiting", rows: consents };
   if (!isOperator) return [asked];
-  const [{ jobs }, { memories }] = await Promise.all([
+  const [{ jobs }, { consolidations }, { memories }] = await Promise.all([
     ask("/jobs", { query: { state: "failed", limit } }),
+    ask("/consolidations", { query: { status: "waiting", limit } }),
     ask("/memories", { query: { states: "quarantined", limit } }),
   ]);
   const failed = jobs.map(({ id, scope, kind, threadId, error }) => {
-    const text = `${titleOf(kind)} of ${threadId ?? scopeName(scope)}`;
+    const text = `${titleOf(kind)} of ${threadId ?? nameOf(scope)}`;
     return { id, scope, text, about: error ?? "" };
+  });
+  const runs = consolidations.map(({ id, scope, merged, closed }) => {
+    return { id, scope, text: `${merged.length} to merge, ${closed.length} to close` };
   });
   return [
     { name: "Failed work", tone: "bad", rows: failed },
+    { name: "Consolidations", tone: "waiting", rows: runs },
     asked,
     { name: "Quarantine", tone: "waiting", view: "memory", rows: memories },
   ];

@@ -1,7 +1,6 @@
 import type { Memory } from "../api-types.js";
 import { MemoryLink } from "../parts/layout.js";
 import { When } from "../parts/texts.js";
-import { paramsOf } from "../place.js";
 
 /** A value that a slot had; a refuted one was taken back by an edit. */
 export type SlotValue = Omit<Memory, "state"> & { readonly state: Memory["state"] | "refuted" };
@@ -16,7 +15,7 @@ export function SlotValues({ values, current }: { values: readonly SlotValue[]; 
           class={state}
           aria-current={id === current && state !== "refuted" ? "true" : undefined}
         >
-          <MemoryLink id={id} owner={paramsOf(scope)}>
+          <MemoryLink id={id} owner={scope}>
             {(value ?? text).slice(0, 60)}
           </MemoryLink>
           <span class="faint">

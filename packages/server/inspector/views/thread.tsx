@@ -1,6 +1,6 @@
 import type { Answer, Message } from "../api-types.js";
 import { addedIn, type InView, inViewOf } from "../in-view.js";
-import { DownloadButton } from "../parts/download-button.js";
+import { DownloadButton } from "../parts/do-button.js";
 import { Page } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";

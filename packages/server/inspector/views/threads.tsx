@@ -5,7 +5,7 @@ import { Pages } from "../parts/pages.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
 import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";
-import { type Params, paramsOf, scopeName, useHere } from "../place.js";
+import { nameOf, type Params, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */
 const maxHits = 30;
@@ -19,7 +19,7 @@ export function Threads() {
       <Filters name="said" label="Search what was said">
         <Field label="From" name="since" type="date" />
         <Field label="To" name="until" type="date" />
-        {isOperator && <Field label="App" name="app" />}
+        {isOperator && <Field label="App" name="appId" />}
         {said === "" && (
           <Choice name="state" label="State" words={["", "open", "ended", "failed"]} />
         )}
@@ -36,7 +36,7 @@ function timesOf({ since, until }: Params) {
   const midnight = (day: string, later = 0) => {
     const date = new Date(`${day}T00:00`);
     date.setDate(date.getDate() + later);
-    return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+    return date.toISOString();
   };
   return { since: since && midnight(since), until: until && midnight(until, 1) };
 }
@@ -74,7 +74,7 @@ export function ThreadRows({
     <Rows kind={kind} rows={threads} none={none}>
       {({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
         <li key={JSON.stringify([scope, threadId])} class="thread">
-          <ThreadLink owner={paramsOf(scope)} thread={threadId} kind="row">
+          <ThreadLink owner={scope} thread={threadId} kind="row">
             <bdi>{title === null ? threadId : titleFrom(title)}</bdi>
           </ThreadLink>
           <p class="last faint">
@@ -83,7 +83,7 @@ export function ThreadRows({
           </p>
           <p class="faint who">
             {failed && <Tag of="failed" />} {endedAt && <Tag of="ended" />}{" "}
-            <bdi>{scopeName(scope)}</bdi> · {counted(messages, "message")}
+            <bdi>{nameOf(scope)}</bdi> · {counted(messages, "message")}
           </p>
           <p class="faint when">
             <When at={lastActivityAt} />
@@ -110,15 +110,20 @@ function Found({ said }: { said: string }) {
         );
         return (
           <>
-            {fitting.length > 0 && <p class="note">{counted(fitting.length, "message")}</p>}
-            <Rows kind="rows card" rows={fitting} none="Nothing that was said fits.">
+            <p class="note">
+              {hits.length === 0
+                ? "Nothing that was said fits."
+                : counted(fitting.length, "message")}
+              {hits.length === maxHits && ` of the ${maxHits} that fit best`}
+            </p>
+            <Rows kind="rows card" rows={fitting}>
               {({ threadId, scope, seq, role, text, saidAt }) => (
                 <li key={`${threadId} ${seq}`} class="thread">
-                  <ThreadLink owner={paramsOf(scope)} thread={threadId} seq={seq} kind="row plain">
+                  <ThreadLink owner={scope} thread={threadId} seq={seq} kind="row plain">
                     <Marked text={excerptOf(text, words.question)} words={words} />
                   </ThreadLink>
                   <p class="faint who">
-                    {role} · <bdi>{scopeName(scope)}</bdi> · <bdi>{threadId}</bdi>
+                    {role} · <bdi>{nameOf(scope)}</bdi> · <bdi>{threadId}</bdi>
                   </p>
                   <p class="faint when">
                     <When at={saidAt} />

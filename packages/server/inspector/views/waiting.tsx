@@ -7,7 +7,7 @@ import { Card, MemoryLink, Page, Rows, SourceLink } from "../parts/layout.js";
 import { Pages } from "../parts/pages.js";
 import { type Query, QueryResult, useAnswer } from "../parts/query.js";
 import { Tag, When, Words } from "../parts/texts.js";
-import { nameOf, paramsOf, scopeName, useHere } from "../place.js";
+import { nameOf, useHere } from "../place.js";
 import { JobList } from "./jobs.js";
 import { actionsOf } from "./memory-actions.js";
 
@@ -85,7 +85,7 @@ const decide = (decision: "approve" | "refuse") => (consent: Consent, reason: st
   ask("/consents/:id/decision", {
     method: "post",
     ids: { id: consent.id },
-    owner: paramsOf(consent.scope),
+    owner: consent.scope,
     revision: consent.revision,
     body: { decision, reason },
   });
@@ -137,7 +137,7 @@ function Request({ text, rule, scope, category, key, current, source, ...request
           of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
           tone="waiting"
         />{" "}
-        {scopeName(scope)} · {category}
+        {nameOf(scope)} · {category}
         {key && ` · ${key}`} {current && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
         <When at={request.createdAt} />, expires <When at={request.expiresAt} />
       </p>
@@ -148,7 +148,7 @@ function Request({ text, rule, scope, category, key, current, source, ...request
       )}
       <p class="faint">
         {source ? (
-          <SourceLink owner={paramsOf(scope)} source={source} />
+          <SourceLink owner={scope} source={source} />
         ) : (
           "No message is named as its ground"
         )}
@@ -169,7 +169,7 @@ function decisionsOf({ id, scope }: Consolidation): Change[] {
     ask("/consolidations/:id/decision", {
       method: "post",
       ids: { id },
-      owner: paramsOf(scope),
+      owner: scope,
       body: { decision },
     });
   return [
@@ -206,15 +206,15 @@ function Consolidations() {
             {(run) => (
               <li key={run.id} tabIndex={0}>
                 <p class="faint">
-                  {scopeName(run.scope)} · {run.merged.length} to merge, {run.closed.length} to
-                  close · <When at={run.createdAt} />
+                  {nameOf(run.scope)} · {run.merged.length} to merge, {run.closed.length} to close ·{" "}
+                  <When at={run.createdAt} />
                 </p>
                 <Rows kind="lines" rows={[...run.merged, ...run.closed]}>
                   {({ id, text, verdict, kept }) => (
                     <li key={id} dir="auto">
                       <del>{text ?? "(no longer kept)"}</del> <Tag of={verdict} />{" "}
                       {kept && (
-                        <MemoryLink id={kept.id} owner={paramsOf(run.scope)}>
+                        <MemoryLink id={kept.id} owner={run.scope}>
                           {kept.text ?? ""}
                         </MemoryLink>
                       )}
@@ -247,12 +247,12 @@ function Quarantine() {
         {({ id, scope, text, origin, createdAt }) => (
           <>
             <p dir="auto">
-              <MemoryLink id={id} owner={paramsOf(scope)}>
+              <MemoryLink id={id} owner={scope}>
                 {text.slice(0, 1_000)}
               </MemoryLink>
             </p>
             <p class="faint">
-              {scopeName(scope)} · from {origin} · <When at={createdAt} />
+              {nameOf(scope)} · from {origin} · <When at={createdAt} />
             </p>
           </>
         )}

@@ -1,7 +1,20 @@
-import { writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { createMemory, defined, parseInput, parseJson, resolveConfig } from "mnemograph/contract";
-import { type Case, type CaseFile, readCases, recordings } from "../cases/case-file.js";
+import {
+  createMemory,
+  defined,
+  messageOf,
+  parseInput,
+  parseJson,
+  resolveConfig,
+} from "mnemograph/contract";
+import {
+  type Answers,
+  type Case,
+  type CaseFile,
+  readCases,
+  recordings,
+} from "../cases/case-file.js";
 import { type PlayedCase, playCase } from "../cases/play-case.js";
 import { answeringModel, recordAnswers } from "../cases/recorded-answers.js";
 import { type MemoryFlags, readText } from "./flags.js";
@@ -29,31 +42,37 @@ export async function evaluate(file: string, flags: EvalFlags): Promise<void> {
     const names = cases.map(({ name }) => JSON.stringify(name)).join(", ");
     throw new WrongUse(`${file} has no case ${JSON.stringify(flags.case)}, but ${names}.`);
   }
-  const player = await createPlayer(flags, dirname(file), read.config);
+  // Wrong settings end the command before a model is asked; in a case they would be one line of many.
+  const settled = chosen.map((each) => {
+    const config = flags.config ?? besideCases(each.config ?? read.config, dirname(file));
+    requireSettings(config, flags.config === undefined ? `${file}:${each.line}: ` : "");
+    return { each, config };
+  });
+  const player = await createPlayer(flags);
   const played: PlayedCase[] = [];
-  for (const each of chosen) played.push(await player.play(each));
+  for (const { each, config } of settled) played.push(await player.play(each, config));
   player.finish();
   report(flags, played);
 }
 
 /** Plays cases with the model that the flags name, or with answers of one. */
-async function createPlayer(flags: EvalFlags, folder: string, ofFile: CaseFile["config"]) {
+async function createPlayer(flags: EvalFlags) {
   if (flags.record !== undefined && flags.model === undefined)
     throw new WrongUse("--record writes the answers of a model: name it with --model.");
-  const answers = flags.answers === undefined ? {} : readAnswers(flags.answers);
-  const written: Record<string, Record<string, unknown[]>> = {};
+  const answers: Recordings = flags.answers === undefined ? new Map() : readAnswers(flags.answers);
+  const written: Recordings =
+    flags.record === undefined ? new Map() : recordedBefore(flags.record, flags);
   let current: Record<string, unknown[]> = {};
   let isUntaught = false;
   const { model, ...embeddings } = await loadModels(flags);
   if (model && flags.record !== undefined) recordAnswers(model, () => current);
   return {
-    async play(each: Case): Promise<PlayedCase> {
+    async play(each: Case, config: CaseFile["config"]): Promise<PlayedCase> {
       current = {};
-      written[each.name] = current;
-      const config = flags.config ?? besideCases(each.config ?? ofFile, folder);
-      // Wrong settings end the command; in a case they would be one line of many.
-      resolveConfig(config);
-      const given = each.answers ?? answers[each.name];
+      written.set(each.name, current);
+      // A case that was not recorded lacks each answer.
+      const given =
+        each.answers ?? answers.get(each.name) ?? (flags.answers === undefined ? undefined : {});
       const answering = given && !model ? answeringModel(given) : undefined;
       const asked = model ?? answering?.model;
       isUntaught ||= !asked && each.threads.length > 0;
@@ -75,7 +94,7 @@ async function createPlayer(flags: EvalFlags, folder: string, ofFile: CaseFile["
     finish() {
       if (isUntaught) process.stderr.write(untaught);
       if (flags.record !== undefined)
-        writeFileSync(flags.record, `${JSON.stringify(written, null, 2)}\n`);
+        writeFileSync(flags.record, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`);
     },
   };
 }
@@ -90,8 +109,32 @@ const untaught =
 /** A case's error is in the table. */
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-const readAnswers = (file: string) =>
-  parseInput(recordings, parseJson(readText(file), file), `answers in ${file}`);
+function requireSettings(config: CaseFile["config"], place: string): void {
+  try {
+    resolveConfig(config);
+  } catch (cause) {
+    throw new WrongUse(`${place}${messageOf(cause)}`, { cause });
+  }
+}
+
+/** By the name of their case. */
+type Recordings = Map<string, Answers>;
+
+const readAnswers = (file: string): Recordings => {
+  const read = parseInput(recordings, parseJson(readText(file), file), `answers in ${file}`);
+  return new Map(Object.entries(read));
+};
+
+/** Answers of other cases, which stay. Before a model is asked: what it says is to be kept. */
+function recordedBefore(file: string, { case: only }: EvalFlags): Recordings {
+  const before = only !== undefined && existsSync(file) ? readAnswers(file) : new Map();
+  try {
+    appendFileSync(file, "");
+  } catch (cause) {
+    throw new WrongUse(`${file} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+  return before;
+}
 
 function report(flags: EvalFlags, cases: readonly PlayedCase[]): void {
   const all = cases.flatMap(({ expectations }) => expectations);

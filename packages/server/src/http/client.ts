@@ -1,16 +1,10 @@
 import type { Hono } from "hono";
-import type { BlankEnv } from "hono/types";
-import type { JSONParsed } from "hono/utils/types";
+import type { BlankEnv, ParamKeys } from "hono/types";
+import type { JSONParsed, UnionToIntersection } from "hono/utils/types";
 import type { z } from "zod";
 import type { NamedIds, Reach } from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import type { operations } from "../operations/operations.js";
-
-type ParameterOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | ParameterOf<Rest>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never;
 
 type InQuery<Value> = Value extends readonly (infer Item)[]
   ? InQuery<Item> | InQuery<Item>[]
@@ -25,21 +19,21 @@ type RequestPart<Name extends string, Value> =
     ? { readonly [Key in Name]?: Value }
     : { readonly [Key in Name]: Value };
 
-type RequestOf<Verb, Path, Input> = ([ParameterOf<Path>] extends [never]
+type RequestOf<Verb, Path, Input> = ([ParamKeys<Path>] extends [never]
   ? unknown
-  : { readonly param: Pick<Input, ParameterOf<Path> & keyof Input> }) &
-  OthersOf<Verb, Omit<Input, ParameterOf<Path>>>;
+  : { readonly param: Pick<Input, ParamKeys<Path> & keyof Input> }) &
+  OthersOf<Verb, Omit<Input, ParamKeys<Path>>>;
 
 type OthersOf<Verb, Others> = Verb extends "get" | "delete"
   ? RequestPart<"query", NamedIds & { readonly [Name in keyof Others]: InQuery<Others[Name]> }>
   : RequestPart<"query", NamedIds> & RequestPart<"json", Others>;
 
 type EndpointOf<Described> =
-  Described extends Operation<infer Verb, infer Path, Reach, infer Input, infer Answer>
+  Described extends Operation<infer Verb, infer Path, Reach, infer Fields, infer Answer>
     ? {
         readonly [Place in Path]: {
           readonly [Name in `$${Verb}`]: {
-            readonly input: RequestOf<Verb, Path, z.input<Input>>;
+            readonly input: RequestOf<Verb, Path, z.input<z.ZodObject<Fields>>>;
             readonly output: JSONParsed<z.output<Answer>>;
             readonly outputFormat: "json";
             readonly status: 200;
@@ -47,12 +41,6 @@ type EndpointOf<Described> =
         };
       }
     : never;
-
-type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never;
 
 /**
  * The app, for Hono's client.
@@ -65,7 +53,7 @@ type Together<Union> = (Union extends unknown ? (one: Union) => void : never) ex
  */
 export type MemoryApp = Hono<
   BlankEnv,
-  Together<
+  UnionToIntersection<
     {
       [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]>;
     }[keyof typeof operations]

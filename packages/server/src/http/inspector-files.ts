@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
+import { etag } from "hono/etag";
 
 /** No other file is read. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
@@ -20,28 +20,24 @@ const pagePolicy =
 
 /** The files hold no user data: the page asks the API for it. */
 export function addInspectorPage(app: Hono): void {
-  app.get("/inspector", ({ req }) => {
-    // Relative: the app may be mounted anywhere.
-    const name = new URL(req.url).pathname.split("/").at(-1);
-    return new Response(null, { status: 308, headers: { location: `${name}/` } });
-  });
-  app.on("GET", ["/inspector/", "/inspector/:file"], async ({ req }) => {
-    const name = req.param("file") ?? "index.html";
+  // Relative: the app may be mounted anywhere.
+  app.get("/inspector", (context) => context.redirect("inspector/", 308));
+  app.use("/inspector/*", etag());
+  app.on("GET", ["/inspector/", "/inspector/:file"], async (context) => {
+    const name = context.req.param("file") ?? "index.html";
     const type = mediaTypes.get(name);
     const place = pagePlaces
       .map((folder) => fileURLToPath(new URL(folder + name, import.meta.url)))
       .find(existsSync);
-    if (type === undefined) return textResponse("There is no such file.", 404);
+    if (type === undefined) return context.text("There is no such file.", 404, security);
     if (place === undefined)
-      return textResponse(
+      return context.text(
         "The inspector's page is not built here. In a clone, run: npm run build:inspector\n",
         501,
+        security,
       );
-    const body = new Uint8Array(await readFile(place));
-    const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`;
-    const headers = { ...security, "content-type": type, etag, "cache-control": "no-cache" };
-    const isCached = req.header("if-none-match") === etag;
-    return new Response(isCached ? null : body, { status: isCached ? 304 : 200, headers });
+    const headers = { ...security, "content-type": type, "cache-control": "no-cache" };
+    return new Response(new Uint8Array(await readFile(place)), { headers });
   });
 }
 
@@ -51,8 +47,3 @@ const security = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
 };
-
-function textResponse(text: string, status: number): Response {
-  const headers = { ...security, "content-type": "text/plain; charset=utf-8" };
-  return new Response(text, { status, headers });
-}

@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { parse } from "hono/utils/cookie";
 import type { OperatorCaller } from "../operations/caller.js";
 import { bearerTokenOf, createDigest, isFromPage } from "./authenticate.js";
 import { HttpProblem, problemResponse } from "./problem.js";
@@ -8,8 +9,8 @@ type Serve = (request: Request, env?: unknown) => Response | Promise<Response>;
 /** @param operator the actor in the audit trail. */
 export function createInspectorSession(operator: string) {
   const digest = createDigest();
-  const matches = (given: string | null, expected: Buffer | undefined) =>
-    expected !== undefined && given !== null && timingSafeEqual(digest(given), expected);
+  const matches = (given: string | null | undefined, expected: Buffer | undefined) =>
+    expected !== undefined && given != null && timingSafeEqual(digest(given), expected);
   const newSecret = () => randomBytes(32).toString("base64url");
   const token = newSecret();
   let unused: Buffer | undefined = digest(token);
@@ -58,8 +59,7 @@ export function createInspectorSession(operator: string) {
 const cookieName = (request: Request): string =>
   `mnemograph-inspector-${new URL(request.url).port || "80"}`;
 
-function cookieOf(request: Request): string | null {
+function cookieOf(request: Request): string | undefined {
   const name = cookieName(request);
-  const pairs = (request.headers.get("cookie") ?? "").split(/; */);
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+  return parse(request.headers.get("cookie") ?? "", name)[name];
 }

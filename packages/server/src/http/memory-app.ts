@@ -61,10 +61,12 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
     const answer = handler(name, (context) =>
       answerOperation(memory, options, [name, operation], context),
     );
-    app.on(operation.method.toUpperCase(), operation.path, answer);
+    app[operation.method](operation.path, answer);
   }
-  const mcpHandler = mcp && handler("mcp", (context) => answerMcp(mcp, options, context));
-  if (mcpHandler) app.all("/mcp", mcpHandler);
+  if (mcp) {
+    const answer = handler("mcp", (context) => answerMcp(mcp, options, context));
+    app.all("/mcp", answer);
+  }
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument()));
@@ -101,12 +103,7 @@ async function answerOperation(
     timeoutMs,
   } = options;
   const work = async () => {
-    const { input, named, match } = await readHttpRequest(
-      operation,
-      request,
-      context.req.param(),
-      maxBodyBytes,
-    );
+    const { input, named, match } = await readHttpRequest(operation, context.req, maxBodyBytes);
     const target = targetOf(operation.reach, caller, named, input.appId as string | undefined);
     const stream = bodyWithin(request, maxImportBytes);
     const answer = operation.call(

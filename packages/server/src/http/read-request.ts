@@ -1,7 +1,8 @@
+import type { HonoRequest } from "hono";
 import { inTime, MemoryError, parseInput, parseJson } from "mnemograph/contract";
 import { z } from "zod";
 import { ownerIdFields } from "../operations/caller.js";
-import { inputParts, type Operation } from "../operations/operation.js";
+import type { Operation } from "../operations/operation.js";
 import { HttpProblem } from "./problem.js";
 
 /** Thousands of memories, or a turn with long messages. */
@@ -13,38 +14,39 @@ export const defaultImportBytes = 1_000_000_000;
 
 const noFields = z.strictObject({});
 
-export function requestParts(
-  operation: Operation,
-): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
-  const { inPath, notInPath } = inputParts(operation);
-  const isInQuery = operation.method === "get" || operation.method === "delete";
+export function requestParts({
+  path,
+  input,
+  method,
+}: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]);
+  const inPath = Object.fromEntries(names) as Record<string, true> & Record<number, never>;
+  const others = input.omit(inPath);
+  const isInQuery = method === "get" || method === "delete";
   return {
-    path: inPath,
-    query: isInQuery ? notInPath : noFields,
-    body: isInQuery ? noFields : notInPath,
+    path: input.pick(inPath),
+    query: isInQuery ? others : noFields,
+    body: isInQuery ? noFields : others,
   };
 }
 
 export async function readHttpRequest(
   operation: Operation,
-  request: Request,
-  params: Readonly<Record<string, string>>,
+  request: HonoRequest,
   maxBodyBytes: number,
 ) {
   const { path, query, body } = requestParts(operation);
-  const search = new URL(request.url).searchParams;
-  const given = [...new Set(search.keys())].map((name) => {
-    const all = search.getAll(name);
+  const given = Object.entries(request.queries()).map(([name, all]) => {
     return [name, all.length === 1 ? all[0] : all] as const;
   });
   const ids = given.filter(([name]) => name in ownerIdFields.shape);
   const others = given.filter(([name]) => !(name in ownerIdFields.shape));
   const typed = others.map(([name, value]) => [name, fromText(query.shape[name], value)]);
   const named = parseInput(ownerIdFields, Object.fromEntries(ids), "query");
-  const inPath = parseInput(path, params, "path");
+  const inPath = parseInput(path, request.param(), "path");
   const input = { ...inPath, ...parseInput(query, Object.fromEntries(typed), "query") };
-  const match = matchOf(operation, request);
-  const json = operation.lines === "in" ? {} : await readBody(request, maxBodyBytes);
+  const match = matchOf(operation, request.raw);
+  const json = operation.lines === "in" ? {} : await readBody(request.raw, maxBodyBytes);
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
 }
 

@@ -21,7 +21,7 @@ export interface Operation<
   Verb extends Method = Method,
   Path extends string = string,
   Reached extends Reach = Reach,
-  Input extends z.ZodObject = z.ZodObject,
+  Fields extends z.ZodRawShape = z.ZodRawShape,
   Answer extends z.ZodType = z.ZodType,
 > {
   readonly method: Verb;
@@ -30,7 +30,7 @@ export interface Operation<
   readonly reach: Reached;
   readonly does: string;
   /** HTTP takes the fields in the path, the query (GET, DELETE) or the body. */
-  readonly input: Input;
+  readonly input: z.ZodObject<Fields, z.core.$strict>;
   /** With `lines: "out"`, each line. */
   readonly answer: Answer;
   /** Streams JSON lines in or out, without a time limit on the way in. */
@@ -41,7 +41,7 @@ export interface Operation<
   readonly versioned?: true;
   call(
     context: CallContext<Reached>,
-    input: z.output<Input>,
+    input: z.output<z.ZodObject<Fields, z.core.$strict>>,
   ): Promise<Answered<z.output<Answer>>> | AsyncIterable<z.output<Answer>>;
 }
 
@@ -66,26 +66,9 @@ export function operation<
   {
     input,
     ...description
-  }: Omit<Described<Verb, Path, Reached, Fields, Answer>, "method" | "path" | "reach" | "input"> & {
+  }: Omit<Operation<Verb, Path, Reached, Fields, Answer>, "method" | "path" | "reach" | "input"> & {
     readonly input: Fields;
   },
-): Described<Verb, Path, Reached, Fields, Answer> {
+): Operation<Verb, Path, Reached, Fields, Answer> {
   return { method, path, reach, input: z.strictObject(input), ...description };
-}
-
-type Described<
-  Verb extends Method,
-  Path extends string,
-  Reached extends Reach,
-  Fields extends z.ZodRawShape,
-  Answer extends z.ZodType,
-> = Operation<Verb, Path, Reached, z.ZodObject<Fields, z.core.$strict>, Answer>;
-
-export function inputParts({
-  path,
-  input,
-}: Operation): Record<"inPath" | "notInPath", z.ZodObject> {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]);
-  const mask = Object.fromEntries(names) as Record<string, true> & Record<number, never>;
-  return { inPath: input.pick(mask), notInPath: input.omit(mask) };
 }

@@ -1,6 +1,13 @@
-import type { AIMessage, BaseMessage, MessageType, ToolMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { Recalled } from "mnemograph";
-import { defined, memoryBlock, messageText, scoreSignals, shownBy } from "mnemograph/contract";
+import {
+  defined,
+  handedForm,
+  memoryBlock,
+  messageText,
+  scoreSignals,
+  shownBy,
+} from "mnemograph/contract";
 import { z } from "zod";
 import {
   anyObject,
@@ -96,29 +103,10 @@ export function recallOf(recalled: Recalled) {
   };
 }
 
-const chatRoles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"]>> = {
-  human: "user",
-  ai: "assistant",
-  system: "system",
-  developer: "system",
-  tool: "tool",
-  function: "tool",
-};
-
-function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
-  const { id, name } = message;
-  const { tool_calls: calls = [], tool_call_id: toolCallId } = message as Partial<
-    AIMessage & ToolMessage
-  >;
-  const toolCalls = calls.map(({ id, name, args }) => ({ ...defined({ id }), name, args }));
-  return {
-    ...defined({ id }),
-    role: chatRoles[message.getType()] ?? "other",
-    content: messageText(message),
-    ...defined({ name }),
-    ...(toolCalls.length > 0 && { toolCalls }),
-    ...defined({ toolCallId }),
-  };
+function chatMessageOf(message: BaseMessage) {
+  const { role, name, tool_calls: toolCalls, tool_call_id: toolCallId } = handedForm(message);
+  const content = messageText(message);
+  return defined({ id: message.id, role, content, name, toolCalls, toolCallId });
 }
 
 export const recordAnswer = z.strictObject({ recorded: number, lastSeq: number });

@@ -3,19 +3,42 @@ import { type Call, send } from "../api.js";
 import type { Path } from "../api-types.js";
 import { ErrorNotice } from "./query.js";
 
-/** A button that downloads what a call answers, and says below it what came of it. */
+interface Done {
+  readonly does: string;
+  /** Said until it is done. */
+  readonly running?: string;
+  readonly kind?: "plain";
+  /** Said when it is done, where it is a text. */
+  act(): Promise<unknown>;
+}
+
+/** A button that acts at once, and says below it what came of it. */
+export function DoButton({ does, running, kind, act }: Done) {
+  const [said, setSaid] = useState<unknown>();
+  const click = () => {
+    setSaid(running);
+    act().then(setSaid, setSaid);
+  };
+  return (
+    <>
+      <button type="button" class={kind} onClick={click}>
+        {does}
+      </button>
+      {said instanceof Error && <ErrorNotice error={said} />}
+      {typeof said === "string" && <p role="status">{said}</p>}
+    </>
+  );
+}
+
+/** A button that downloads what a call answers. */
 export function DownloadButton({
-  does,
-  running,
   path,
   call,
   fileName,
   fileOf = (answer) => answer.blob(),
   sayOf,
-}: {
-  does: string;
-  /** Said until it is there. */
-  running: string;
+  ...button
+}: Omit<Done, "act"> & {
   path: Path;
   call: Call;
   fileName: string;
@@ -24,25 +47,12 @@ export function DownloadButton({
   /** Said when it is there. */
   sayOf: (file: Blob) => string | Promise<string>;
 }) {
-  const [said, setSaid] = useState<Error | string | null>(null);
   const download = async () => {
     const file = await fileOf(await send(path, call));
     saveFile(file, fileName);
     return sayOf(file);
   };
-  const click = () => {
-    setSaid(running);
-    download().then(setSaid, setSaid);
-  };
-  return (
-    <>
-      <button type="button" onClick={click}>
-        {does}
-      </button>
-      {said instanceof Error && <ErrorNotice error={said} />}
-      {typeof said === "string" && <p role="status">{said}</p>}
-    </>
-  );
+  return <DoButton {...button} act={download} />;
 }
 
 /** Puts a file into the browser's downloads. */
