@@ -183,7 +183,7 @@ create or replace function mnemograph.told_news_1(
           order by c.place
         ),
         'unread', array(
-          select json_build_object('place', u.value, 'text', left(m.content, 2000))
+          select json_build_object('place', u.value, 'text', left(m.content, 2000), 'saidAt', m.said_at)
           from json_array_elements(t.value -> 1 -> 'unread') with ordinality u (value, place)
           join mnemograph.message m on m.thread_ref = (u.value ->> 0)::bigint and m.seq = (u.value ->> 1)::integer
             -- One that was removed since has another role.

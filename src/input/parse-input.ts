@@ -38,6 +38,8 @@ function similarNames(name: string, known: readonly string[]): string[] {
 }
 
 const maxShownCharacters = 60;
+/** Problems, and unknown keys of one, that an error names: 4 MB of input may have a million. */
+const maxProblems = 10;
 
 const normalised = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
@@ -111,7 +113,7 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
     return `${typeof standard === "string" ? standard : standard?.message}, not ${length}`;
   }
   if (issue.code !== "unrecognized_keys") return undefined;
-  const unknown = issue.keys.map((key) => {
+  const unknown = issue.keys.slice(0, maxProblems).map((key) => {
     const hint = suggestion(key, known) ?? `known: ${known.join(", ") || "none"}`;
     return `unknown key "${key}" (${hint})`;
   });
@@ -127,11 +129,15 @@ export function parseInput<Schema extends z.ZodType>(
   input: unknown,
   what: string,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(input, { error: explainIssue });
+  let found = 0;
+  const explain: typeof explainIssue = (issue) =>
+    found++ < maxProblems ? explainIssue(issue) : undefined;
+  const parsed = schema.safeParse(input, { error: explain });
   if (parsed.success) return parsed.data;
   const own = parsed.error.issues.map((issue) => issue.code === "custom" && issue.params?.error);
   if (own.every((error) => MemoryError.is(error))) throw own[0];
-  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
+  const problems = new z.ZodError(parsed.error.issues.slice(0, maxProblems));
+  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(problems)}`);
 }
 
 export const timerOption = z.int().max(maxTimerMs);

@@ -44,6 +44,8 @@ export type RecalledChange = {
 /** A message of another conversation that no extraction has read yet. */
 export interface UnreadMessage {
   readonly text: string;
+  /** Null in a replay where it is gone. */
+  readonly saidAt: string | null;
   readonly place: readonly [threadRef: number, seq: number];
 }
 
@@ -191,9 +193,9 @@ function unreadMessages(
   if (unread === 0) return sql`'[]'::json`;
   return sql`(
         select coalesce(json_agg(
-          json_build_object('place', json_build_array(u.thread_ref, u.seq), 'text', u.words) order by u.created_at, u.thread_ref, u.seq
+          json_build_object('place', json_build_array(u.thread_ref, u.seq), 'text', u.words, 'saidAt', u.said_at) order by u.created_at, u.thread_ref, u.seq
         ), '[]') from (
-          select m.thread_ref, m.seq, left(m.content, 2000) as words, m.created_at
+          select m.thread_ref, m.seq, left(m.content, 2000) as words, m.said_at, m.created_at
           from ${schema}.thread t
           join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts'
           join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'

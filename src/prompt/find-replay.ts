@@ -181,7 +181,7 @@ const talkOf = ({ schema }: Connection): Sql => sql`array(
             jsonb_typeof(e.value) <> 'array' or jsonb_array_length(e.value) = 3 as is_held
           from own cross join jsonb_array_elements(own.talk) with ordinality e (value, at) cross join lateral (
             -- Of an array the planner expects ten rows, of a series a thousand: it would compile the statement, which takes 0.1 s.
-            select unnest(array(select generate_series((e.value ->> 0)::int, (e.value ->> 1)::int) limit ${maxTalk})) where jsonb_typeof(e.value) = 'array'
+            select unnest(array(select generate_series((e.value ->> 0)::int, (e.value ->> 1)::int))) where jsonb_typeof(e.value) = 'array'
             union all select own.seq where jsonb_typeof(e.value) = 'null'
             union all select null where jsonb_typeof(e.value) = 'string'
           ) n (seq)

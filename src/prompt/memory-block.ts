@@ -9,7 +9,7 @@ import { nearStatements } from "../search/near-statements.rule.js";
 import { bytesPerToken, estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
-import { longDate } from "../text/time-zone.js";
+import { dayIn, longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
 import type { UnreadMessage } from "./find-recall.js";
 import {
@@ -114,7 +114,7 @@ function sectionsOf(
   if (ofApp !== null) sections.push(ofApp);
   add(
     "## Said by the User in Another Conversation",
-    unread.map((message) => `- ${unreadLine(message)}`),
+    unread.map((message) => `- ${unreadLine(message, timeZone)}`),
   );
   add(consentHeading, consentLines(consents).map(bullet));
   return sections;
@@ -139,9 +139,12 @@ export function memoryLines(
   );
 }
 
-/** The line of an unread message. */
-export const unreadLine = ({ text }: UnreadMessage): string =>
-  containedLine(clipped(text, unreadCharacters));
+/** The line of an unread message, with its day: "tomorrow" is of that day. */
+export function unreadLine({ text, saidAt }: UnreadMessage, timeZone: string): string {
+  const words = containedLine(clipped(text, unreadCharacters));
+  if (saidAt === null) return words;
+  return `${words} (said on ${longDay.format(new Date(dayIn(new Date(saidAt), timeZone)))})`;
+}
 
 /** No fact is longer. */
 const unreadCharacters = 280;

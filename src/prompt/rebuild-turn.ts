@@ -208,8 +208,9 @@ function toldOf(
     const place = [ref, seq] as const;
     const words = told?.unread.find((each) => each.place[0] === ref && each.place[1] === seq);
     const now = unreadNow[`${ref} ${seq}`];
-    if (words && words.text === now) return { text: now, place };
-    return { text: mark("unread", now === undefined ? "forgotten" : "edited"), place };
+    if (words && words.text === now) return { ...words, place };
+    const text = mark("unread", now === undefined ? "forgotten" : "edited");
+    return { text, saidAt: null, place };
   });
   return { changes: { since, revision: since, count, top }, consents, unread, omitted, day };
 }

@@ -14,6 +14,7 @@ import {
   requiredThread,
   type ThreadAddress,
 } from "../scope/scope.js";
+import { headOf } from "../text/storable-text.js";
 import type { HandedOn } from "../transcript/shown-turns.js";
 import { findShownEpoch, type StoredTurn } from "./find-replay.js";
 import { plainMessages } from "./prompt-for.js";
@@ -102,7 +103,7 @@ export async function replayTurn(deps: RecallRuntime, input: ReplayInput): Promi
   const tasksOf = agentId === undefined ? undefined : asked.threadId;
   const epoch = await findShownEpoch(deps.db, { scope, threadId }, { ...asked, tasksOf });
   const own = epoch?.turns.at(-1);
-  if (!epoch || !own) throw unknownTurn(threadId, asked.turn);
+  if (!epoch || !own) throw unknownTurn(asked, agentId);
   const { timeZone } = deps.config.retrieval;
   const unrecorded: HandedOn = { injectAs: "message", timeZone, talk: [], check: 0 };
 
@@ -139,10 +140,15 @@ export async function replayTurn(deps: RecallRuntime, input: ReplayInput): Promi
   };
 }
 
-function unknownTurn(threadId: string, turn: number): MemoryError {
+function unknownTurn(
+  { threadId, turn, seq }: Pick<z.output<typeof replaySchema>, "threadId" | "turn" | "seq">,
+  agentId: string | undefined,
+): MemoryError {
+  const at = seq === undefined ? "" : ` at seq ${seq}`;
+  const by = agentId === undefined ? "it was" : `the agent "${agentId}" was`;
   return new MemoryError(
     "NOT_FOUND",
-    `Thread "${threadId}" of this scope has no turn ${turn} of which memory kept what it was shown. ` +
+    `Thread "${threadId}" of this scope has no turn ${turn}${at} of which memory kept what ${by} shown. ` +
       "memory.threads.shown lists those that it has.",
   );
 }
@@ -170,8 +176,19 @@ async function changedBy(
 ): Promise<RebuiltTurn | null> {
   const isOfToday = asked.memory === "today";
   if (!isOfToday && asked.without.length + asked.with.length === 0) return null;
+  if (!isOfToday) requireLines(turn, asked.without);
   const base = isOfToday ? withToday(turn, await recallToday(deps, asked, own, turn)) : turn;
   return withTexts(withoutLines(base, asked.without), asked.with);
+}
+
+/** Two answers to one prompt would look like the effect of a line. */
+function requireLines(turn: RebuiltTurn, names: readonly string[]): void {
+  const { length } = printedLines(turn);
+  const isNone = (name: string) => printedLines(withoutLines(turn, [name])).length === length;
+  const unknown = names.find(isNone);
+  if (unknown === undefined) return;
+  const problem = `Invalid replay: \`without\` names ${JSON.stringify(headOf(unknown, 200))}, which memory did not show in this turn.`;
+  throw new MemoryError("INVALID_INPUT", `${problem} \`lines\` of a replay lists what it showed.`);
 }
 
 /** What is found now for the turn's question, by the turn's agent. */

@@ -34,7 +34,10 @@ export function printedLines(turn: RebuiltTurn): PrintedLine[] {
   const { block, earlier, own } = planPrompt(recalled);
   const lines = memoriesIn(block.memories, null, recalled.timeZone);
   for (const added of [...earlier, { ...own, messageId: turn.own.messageId }])
-    lines.push(...newsIn(added), ...memoriesIn(added.memories, added.messageId, recalled.timeZone));
+    lines.push(
+      ...newsIn(added, recalled.timeZone),
+      ...memoriesIn(added.memories, added.messageId, recalled.timeZone),
+    );
   return lines;
 }
 
@@ -54,14 +57,17 @@ function memoriesIn(
   });
 }
 
-function newsIn({ changes, consents, unread, messageId }: EarlierAdditions): PrintedLine[] {
+function newsIn(
+  { changes, consents, unread, messageId }: EarlierAdditions,
+  timeZone: string,
+): PrintedLine[] {
   const lines: PrintedLine[] = [];
   for (const of of changes.top)
     lines.push({ id: of.memoryId || null, part: "change", line: of.line, messageId, of });
   for (const of of consents)
     lines.push({ id: of.id, part: "consent", line: consentLine(of), messageId, of });
   for (const of of unread)
-    lines.push({ id: null, part: "unread", line: unreadLine(of), messageId, of });
+    lines.push({ id: null, part: "unread", line: unreadLine(of, timeZone), messageId, of });
   return lines;
 }
 
@@ -71,7 +77,8 @@ const withoutBullet = (line: string): string => line.replace(/^(?:- |\d+\. )/, "
  * `turn` without some of its lines: of memories and requests by their ids, or by what a line says.
  */
 export function withoutLines(turn: RebuiltTurn, without: readonly string[]): RebuiltTurn {
-  const said = new Set(without.map(withoutBullet));
+  // A line may itself begin as a bullet does: "1. FC is the user's club."
+  const said = new Set([...without, ...without.map(withoutBullet)]);
   const lines = printedLines(turn).filter(({ line }) => said.has(line));
   const gone = new Set(lines.map(({ of }) => of));
   const isLeft = (each: object, id?: string) => !gone.has(each) && !said.has(id ?? "");

@@ -139,7 +139,8 @@ function wordsOf({ words }: MemoryExpectation): readonly string[] {
   );
 }
 
-const plain = (text: string): string => text.toLowerCase().replace(/\s+/gu, " ").trim();
+/** An accent may be a letter's own or a character after it: both look the same. */
+const plain = (text: string): string => text.normalize().toLowerCase().replace(/\s+/gu, " ").trim();
 
 const [maxLines, maxCharacters] = [5, 200];
 

@@ -90,17 +90,19 @@ const toldConsent = z.object({
   current: nullableText,
 });
 
+const saidWords = { text: z.string(), saidAt: nullableText.default(null) };
+
 const toldSchema = z.object({
   changes: z.array(toldChange),
   consents: z.array(toldConsent),
-  unread: z.array(z.object({ place: z.tuple([count, smallCount]), text: z.string() })),
+  unread: z.array(z.object({ place: z.tuple([count, smallCount]), ...saidWords })),
 });
 
 /** The words of `news` when a turn was told them. */
 export interface ToldWords extends z.output<typeof toldSchema> {}
 
 export const exportedToldSchema = toldSchema.extend({
-  unread: z.array(z.object({ place: exportedPlace, text: z.string() })),
+  unread: z.array(z.object({ place: exportedPlace, ...saidWords })),
 });
 
 /**

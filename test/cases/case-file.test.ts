@@ -51,6 +51,13 @@ it("Sees names that are taken, threads that are missing and times that go back",
 
 it("Refuses what is no YAML, is too large, or grows by its aliases", () => {
   expect(problems("cases: [\n  {")[0]).toMatch(/^\d: /);
+  const one = "cases: [{ name: a, question: Who?, expect: { believed: 3 } }]";
+  expect(problems(one)).toEqual([
+    "1: cases[0].expect.believed: must be a text or a list of texts: put quotes around a number",
+  ]);
+  expect(problems(`${one}\n---\n${one}`)).toEqual([
+    '2: another document begins here: put its cases under the first "cases:"',
+  ]);
   expect(problems("x".repeat(4_000_001))[0]).toMatch(/Split it\.$/);
   const levels = Array.from({ length: 9 }, (_, at) => {
     const before = at === 0 ? '"lol"' : `*a${at - 1}`;

@@ -232,6 +232,36 @@ describe("invalid requests", () => {
       expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
+  it("A request of 4 MB of mistakes costs little time, and its answer names a few", async () => {
+    const many = (count: number, part: (at: number) => string) =>
+      Array.from({ length: count }, (_, at) => part(at)).join(",");
+    const misspelt = (count: number) => many(count, (at) => `"k${at}":1`);
+    const memories = many(5_000, () => `{"text":"The user sings.",${misspelt(60)}}`);
+    for (const [path, body] of [
+      ["/recall", `{"threadId":"t","messageIds":[${many(1_900_000, () => "1")}]}`],
+      ["/recall", `{${misspelt(330_000)}}`],
+      ["/memories", `{"memories":[${memories}]}`],
+    ] as const) {
+      const before = process.cpuUsage();
+      const answer = await api.ana("POST", path, body);
+      const { user, system } = process.cpuUsage(before);
+      expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+      expect(JSON.stringify(answer.body).length).toBeLessThan(50_000);
+      // Four to eight seconds where each mistake is explained.
+      expect((user + system) / 1_000, path).toBeLessThan(2_000);
+    }
+  });
+
+  it("The API describes itself to everybody without work for each request", async () => {
+    const ask = async () => (await api.app.request("/openapi.json")).json();
+    await ask();
+    const before = process.cpuUsage();
+    for (let times = 0; times < 50; times++) await ask();
+    const { user, system } = process.cpuUsage(before);
+    // 50 ms each, unless it is made once.
+    expect((user + system) / 1_000).toBeLessThan(1_500);
+  });
+
   it("A request whose sender is too slow answers 503", async () => {
     const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
     const body: unknown = new ReadableStream({ pull: () => new Promise(() => {}) });

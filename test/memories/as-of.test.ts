@@ -227,6 +227,8 @@ describe("memories.list of a past time", () => {
       memory.memories.list({ ...more, asOf } as never);
     for (const wrong of ["yesterday", "2026-13-01", "2026-02-01T12:00", {}, { at: "2026-02-01" }])
       await expect(asked(wrong)).rejects.toThrow(/Invalid listing.*asOf/s);
+    for (const wrong of [new Date(Number.NaN), {}])
+      await expect(asked(wrong)).rejects.toThrow("must be a Date, a time in ISO 8601");
     await expect(asked("2026-03-01T12:00:00.001Z")).rejects.toThrow("which is in the future");
     await expect(asked({ validAt: "2027-01-01" })).rejects.toThrow("`validAt` is 2027-01-01");
     await expect(asked("2026-02-01", {})).rejects.toThrow("`asOf` needs a scope");

@@ -120,8 +120,26 @@ describe("What the user said in another conversation", () => {
     await memory.upkeep({ kinds: ["facts"] });
     await memory.idle();
     const { text } = await memory.promptFor({ scope, threadId: `${threadId} 2`, query: "Hello." });
-    expect(text).toContain(`## Said by the User in Another Conversation\n- ${said}`);
+    expect(text).toContain(`## Said by the User in Another Conversation\n- ${said} (said on `);
     expect(text).not.toMatch(/Where do I live|Dónde/);
+  });
+
+  it("Names the user's day on which it was said, in each prompt of the epoch", async () => {
+    let now = new Date("2026-03-02T23:30:00Z");
+    const options = { model: unusableModel(), jobs: "background", clock: () => now } as const;
+    const config = { preset: "ledger", memories: { extract: true } } as const;
+    const { memory, scope, threadId } = await conversation(config, options);
+    const turn = { scope, threadId, timeZone: "Asia/Tokyo" };
+    const words = "My flight to Oslo is tomorrow at seven.";
+    const messages = [{ role: "user", content: words }];
+    await memory.remember({ ...turn, threadId: `${threadId} elsewhere`, messages });
+    now = new Date("2026-03-05T10:00:00Z");
+    const line = `- ${words} (said on Tuesday, 3 March 2026)\n`;
+    for (const query of ["When is my flight?", "Which day is that?"]) {
+      const { messages: prompt, shown } = await memory.promptFor({ ...turn, query });
+      expect(timesIn(prompt.map(({ content }) => content).join("\n"), line)).toBe(1);
+      await memory.remember({ ...turn, shown, messages: [{ role: "user", content: query }] });
+    }
   });
 
   it.each(["ledger", "every-round"] as const)(

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { shownBy } from "../../src/prompt/shown-by.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { type PlanNode, planNodes } from "../support/query-plan.js";
 import { round } from "../support/spoken.js";
@@ -110,5 +111,34 @@ describe.skipIf(!onServer())("a thousand threads of a hundred messages (server o
       })),
     );
     expect(found.filter((each) => each.scans.length > 0)).toEqual([]);
+  });
+
+  it("No statement of a turn, nor of a question to the past, is planned at a cost for which the server compiles it", async () => {
+    const { pool, statements } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool, model: new OfflineChatModel() });
+    const turn = { ...original, query: "What was the answer of r7?" };
+    const recalled = await memory.recall(turn);
+    await memory.remember({ ...original, messages: round("new 3"), shown: shownBy(recalled) });
+    await memory.query({ scope, query: turn.query });
+    statements.length = 0;
+    await memory.recall(turn);
+    await memory.query({ scope, query: turn.query });
+    await memory.query({ scope, query: turn.query, asOf: new Date() });
+    await memory.memories.list({ scope, asOf: new Date() });
+    const [last] = await memory.threads.shown(original);
+    await memory.threads.replay({ ...original, turn: last!.turn });
+
+    const { rows: limits } = await db.pool.query<{ cost: number }>(
+      "select boot_val::float8 as cost from pg_settings where name = 'jit_above_cost'",
+    );
+    const costs = await Promise.all(
+      statements.map(async ({ text, values }) => {
+        const { rows } = await db.pool.query(`explain (format json) ${text}`, values);
+        const statement = text.replace(/\s+/g, " ").slice(0, 60);
+        return { statement, cost: planNodes(rows)[0]!["Total Cost"] };
+      }),
+    );
+    expect(costs.length).toBeGreaterThanOrEqual(6);
+    expect(costs.filter(({ cost }) => cost >= limits[0]!.cost)).toEqual([]);
   });
 });

@@ -68,7 +68,7 @@ async function begin(memory: Memory) {
 describe("threads.replay", () => {
   it("A replay gives the messages of each turn as they were handed on, and leaves no trace", async () => {
     const memory = waiting();
-    const { at, prompts, words } = await begin(memory);
+    const { at, prompts, words, id } = await begin(memory);
     for (const each of Object.values(words)) expect(text(prompts)).toContain(each);
     const before = await countEverything(db);
     for (const [index, prompt] of prompts.entries()) {
@@ -78,7 +78,7 @@ describe("threads.replay", () => {
     }
     const model = answering();
     await memory.threads.replay({ ...at(2), memory: "today", model });
-    await memory.threads.replay({ ...at(2), without: [words.known], model });
+    await memory.threads.replay({ ...at(2), without: [id], model });
     expect(model.calls).toHaveLength(4);
     expect(await countEverything(db)).toEqual(before);
   });
@@ -174,10 +174,28 @@ describe("threads.replay", () => {
     expect(text(other.changed)).not.toContain(words.news);
     expect(text(other.changed)).toContain("- Owns a barge.");
     expect(text(other.messages)).toBe(text(prompt));
+    const misspelt = memory.threads.replay({ ...at(2), without: [id, words.known] });
+    await expect(misspelt).rejects.toThrow(`names "${words.known}", which memory did not show`);
     await memory.memories.add({ ...user, memories: { text: "The user sold a barge." } });
     const today = await memory.threads.replay({ ...at(2), memory: "today" });
     expect(text(today.changed)).toContain("The user sold a barge.");
     expect(today.changed?.at(-1)).toEqual(prompt.at(-1));
+  });
+
+  it("A replay takes each line away by what it says, also one that begins with a number", async () => {
+    const memory = waiting();
+    const address = addressOf(newThread());
+    const texts = ["1. FC is the user's club.", "- is the user's favourite sign."];
+    const memories = texts.map((text) => ({ text, category: "profile", pinned: true }));
+    await memory.memories.add({ ...address, memories });
+    const query = "Which club?";
+    const { shown } = await memory.promptFor({ ...address, query });
+    await memory.remember({ ...address, shown, messages: [{ role: "user", content: query }] });
+    const { lines } = await memory.threads.replay({ ...address, turn: 1 });
+    expect(lines.map(({ line }) => line).toSorted()).toEqual(texts.toSorted());
+    const without = lines.map(({ line }) => line);
+    const { changed } = await memory.threads.replay({ ...address, turn: 1, without });
+    expect(text(changed)).not.toMatch(/club\.|sign/);
   });
 
   it("A replay asks a model for both answers, runs no tool, and waits no longer than it may", async () => {
@@ -222,19 +240,6 @@ describe("threads.replay", () => {
     }
   });
 
-  it("A replay reads no more messages than a prompt has, whatever its caller says was shown", async () => {
-    const memory = waiting();
-    const address = addressOf(newThread());
-    const query = "What do I keep?";
-    const { shown } = await memory.promptFor({ ...address, query });
-    const handed = { ...shown.handed!, talk: [[0, 2_147_483_647] as [number, number]] };
-    const messages = [{ role: "user" as const, content: query }];
-    await memory.remember({ ...address, shown: { ...shown, handed }, messages });
-    const replayed = await memory.threads.replay({ ...address, turn: 1 });
-    expect(replayed.messages).toHaveLength(10_000);
-    expect(replayed.complete).toBe(false);
-  });
-
   it("A replay gives what an agent with memory of its own was shown for a task", async () => {
     const memory = db.memory();
     const thread = newThread();
@@ -270,6 +275,10 @@ describe("threads.replay", () => {
     await expect(memory.threads.replay(foreign)).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
+    const unknown = memory.threads.replay({ ...at(2), seq: 99, agentId: "scout" });
+    await expect(unknown).rejects.toThrow(
+      /no turn 2 at seq 99 .* what the agent "scout" was shown/,
+    );
     await expect(memory.threads.replay(at(9))).rejects.toMatchObject({ code: "NOT_FOUND" });
     await memory.memories.add({ ...user, memories: { category: "tasks", text: "Pay the rent." } });
     const model = answering();

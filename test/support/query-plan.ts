@@ -6,6 +6,7 @@ export interface PlanNode {
   "Index Cond"?: string;
   /** "CTE " and the name of the CTE whose last step it is. */
   "Subplan Name"?: string;
+  "Total Cost": number;
   "Actual Rows": number;
   "Actual Loops": number;
   "Rows Removed by Filter"?: number;

@@ -100,7 +100,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
   shownTurns: ({ threadId }) => ({ threadId }),
   shownTo: ({ id }) => ({ id }),
-  replayTurn: ({ threadId }) => ({ threadId, turn: 1, without: ["x"] }),
+  replayTurn: ({ threadId }) => ({ threadId, turn: 1, with: ["x"] }),
   shownWords: ({ threadId }) => ({ threadId, seq: 0 }),
   threadCost: ({ threadId }) => ({ threadId }),
   exportCase: ({ threadId }) => ({ threadId }),

@@ -14,6 +14,7 @@ it("`expectMemory` checks what is found, shown and believed, and says what was t
   const memory = db.memory();
   const scope = { userId: "expected" };
   const memories = [
+    { text: "The user plays as El Ni\u00f1o.", category: "interests" },
     { text: "The user is allergic to peanuts.", category: "constraints" },
     { text: "The user's sister plays the cello.", category: "relationships" },
   ];
@@ -22,6 +23,7 @@ it("`expectMemory` checks what is found, shown and believed, and says what was t
   const expecting = expectMemory(memory);
   await expecting.toFind({ ...asked, words: "THE  cello" });
   await expecting.not.toFind({ ...asked, words: "peanuts" });
+  await expecting.toFind({ scope, query: "El Niño", words: "nin\u0303o" });
   await expecting.toShow({ ...asked, words: ["cello", "peanuts"] });
   await expecting.toBelieve({ ...asked, words: "allergic to peanuts" });
   await expecting.not.toBelieve({ ...asked, words: ["Which instrument", "violin"] });

@@ -6,7 +6,8 @@ import { storableDate } from "../../input/parse-input.js";
 import type { Connection } from "../../postgres/connection.js";
 
 const form =
-  'must be a Date, a time in ISO 8601 with its offset ("2026-03-01T12:00:00Z"), or a day ("2026-03-01")';
+  'must be a Date, a time in ISO 8601 with its offset ("2026-03-01T12:00:00Z"), or a day ("2026-03-01"), ' +
+  "or { validAt, knownAt } with one or both of such times";
 
 const pastTime = z.union([
   storableDate,
@@ -22,9 +23,10 @@ export const asOfField = z.union(
     pastTime.transform((time) => ({ validAt: time, knownAt: time })),
     z
       .strictObject({ validAt: pastTime.optional(), knownAt: pastTime.optional() })
-      .refine(({ validAt, knownAt }) => validAt ?? knownAt),
+      // An invalid Date is an object with neither.
+      .refine(({ validAt, knownAt }) => validAt ?? knownAt, form),
   ],
-  `${form}, or { validAt, knownAt } with one or both of such times`,
+  form,
 );
 
 /**

@@ -274,12 +274,13 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
 }
 
 /**
- * A new memory for the audit trail. All users of an app read it, so it does not name the speaker.
+ * A new memory for the audit trail, without its quote, which goes with the conversation. All users of an
+ * app read it, so it does not name the speaker.
  */
 export function contentOf(memory: MemoryWords): object {
   const { userId, key = null, origin, trust } = memory;
   const names = wordNames.filter(
-    (name) => userId !== "" || (name !== "evidence" && name !== "actorId"),
+    (name) => name !== "evidence" && (userId !== "" || name !== "actorId"),
   );
   const texts = names.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   return { ...Object.fromEntries(texts), ...versionOf(memory), key, origin, trust };

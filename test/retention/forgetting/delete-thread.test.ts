@@ -108,6 +108,25 @@ describe("threads.delete", () => {
     expect(await memory.transcript.search({ scope: first.scope, query: sailing })).toEqual([]);
   });
 
+  it("A memory that stays loses its quote everywhere, with the thread or with the message", async () => {
+    const memory = db.memory();
+    for (const isWhole of [true, false]) {
+      const said = word();
+      const { scope, threadId } = newAddress();
+      const messages = [`I keep a dog called ${said}.`, "She is old."].map(
+        (content, place) => new HumanMessage({ id: `m${place}`, content }),
+      );
+      await memory.record({ scope, threadId, messages });
+      const source = { threadId, seqs: [0, 1], quote: `a dog called ${said}` };
+      const draft = { text: "The user has an old dog.", origin: "user" as const, source };
+      await memory.memories.add({ scope, memories: draft });
+      if (isWhole) await memory.threads.delete({ scope, threadId });
+      else await memory.transcript.remove({ scope, threadId, messageId: "m0" });
+      expect(await textsOf(memory, { scope })).toEqual([draft.text]);
+      expect(await findEverywhere(db, said)).toEqual({});
+    }
+  });
+
   it("Deleting a thread with its memories reports what is gone to other threads", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);

@@ -12,7 +12,12 @@ const maxAliases = 200;
 /** Of a thread. */
 export const maxMessages = 10_000;
 
-const texts = z.union([nonBlank.transform((one) => [one]), z.array(nonBlank).min(1)]).optional();
+const texts = z
+  .union(
+    [nonBlank.transform((one) => [one]), z.array(nonBlank).min(1)],
+    "must be a text or a list of texts: put quotes around a number",
+  )
+  .optional();
 const moment = z
   .union(
     [z.iso.datetime({ offset: true }), z.iso.date()],
@@ -142,8 +147,10 @@ export function readCases(given: string): CaseFile | { readonly problems: readon
     return { problems: [problem(`the file has more than ${maxBytes} characters. Split it.`)] };
   const options = { lineCounter: lines, prettyErrors: false, merge: true };
   const document = parseDocument(given, options);
-  if (document.errors.length > 0)
-    return { problems: document.errors.map(({ message, pos }) => problem(message, pos[0])) };
+  const faults = document.errors.map(({ code, message, pos }) =>
+    problem(code === "MULTIPLE_DOCS" ? severalDocuments : message, pos[0]),
+  );
+  if (faults.length > 0) return { problems: faults };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: maxAliases });
@@ -165,6 +172,8 @@ export function readCases(given: string): CaseFile | { readonly problems: readon
   });
   return { problems: found.toSorted((one, other) => one.line - other.line) };
 }
+
+const severalDocuments = 'another document begins here: put its cases under the first "cases:"';
 
 /** Of the deepest part of `path` that is in the file; of a key, if it has one. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number {

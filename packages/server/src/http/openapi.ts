@@ -9,7 +9,15 @@ import { requestParts } from "./read-request.js";
 type JsonObject = Record<string, unknown>;
 type Io = "input" | "output";
 
+let made: JsonObject | undefined;
+
+/** Made once: it takes some 50 ms, and everybody may ask for it. */
 export function openApiDocument(): JsonObject {
+  made ??= makeDocument();
+  return made;
+}
+
+function makeDocument(): JsonObject {
   const schemas: JsonObject = { Problem: problemSchema };
   const paths: Record<string, JsonObject> = {};
   for (const [name, operation] of operationList) {

@@ -13,6 +13,9 @@ export const text = z.string();
 export const optionalText = text.optional();
 export const nullableText = text.nullable();
 export const texts = z.array(text);
+/** Of a request: no element of a longer list is checked. */
+export const maxGiven = 10_000;
+export const givenTexts = texts.max(maxGiven);
 export const number = z.number();
 export const nullableNumber = number.nullable();
 export const flag = z.boolean();

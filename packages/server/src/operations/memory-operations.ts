@@ -20,6 +20,7 @@ import {
   flag,
   jsonField,
   listOf,
+  maxGiven,
   memoryKind,
   memoryState,
   momentText,
@@ -62,7 +63,7 @@ const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
 const draft = z
   .strictObject({
     ...jsonFields(draftFields),
-    source: source.optional(),
+    source: source.extend({ seqs: z.array(number).max(maxGiven) }).optional(),
     correction: flag.optional(),
   })
   .register(described, { id: "MemoryDraft" }) as unknown as z.ZodType<MemoryDraft>;

@@ -17,6 +17,7 @@ import {
   described,
   each,
   flag,
+  givenTexts,
   listOf,
   moment,
   nullableNumber,
@@ -121,7 +122,7 @@ const replayedTurn = z
   })
   .register(described, { id: "ReplayedTurn" });
 
-const replayTexts = texts.optional();
+const replayTexts = givenTexts.optional();
 
 export const threadOperations = {
   listThreads: operation("get", "/threads", "listed", {

@@ -13,12 +13,13 @@ import {
   described,
   each,
   flag,
+  givenTexts,
+  maxGiven,
   memoryKind,
   moment,
   number,
   optionalText,
   text,
-  texts,
 } from "./fields.js";
 import { operation } from "./operation.js";
 import {
@@ -74,7 +75,7 @@ export const turnOperations = {
     input: {
       threadId: text,
       ...each(optionalText, "query", "agent", "timeZone"),
-      messageIds: texts.optional(),
+      messageIds: givenTexts.optional(),
       mode: z.enum(["active", "passive"]).optional(),
       minTrust: minTrustField,
     },
@@ -106,8 +107,8 @@ export const turnOperations = {
       query: text,
       ...each(text.nullish(), "threadId", "agent", "timeZone"),
       filters: filters.optional(),
-      categories: texts.nullish(),
-      kinds: z.array(memoryKind).nullish(),
+      categories: givenTexts.nullish(),
+      kinds: z.array(memoryKind).max(maxGiven).nullish(),
       minTrust: minTrustField,
       ...each(number.nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
@@ -152,7 +153,7 @@ export const turnOperations = {
     input: {
       threadId: text,
       ...each(optionalText, "title", "agentId", "runId"),
-      tags: texts.optional(),
+      tags: givenTexts.optional(),
       pinned: flag.optional(),
       ...each(number.optional(), "importance", "fromSeq", "toSeq"),
     },
