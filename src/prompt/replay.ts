@@ -188,7 +188,7 @@ function requireLines(turn: RebuiltTurn, names: readonly string[]): void {
   const unknown = names.find(isNone);
   if (unknown === undefined) return;
   const problem = `Invalid replay: \`without\` names ${JSON.stringify(headOf(unknown, 200))}, which memory did not show in this turn.`;
-  throw new MemoryError("INVALID_INPUT", `${problem} \`lines\` of its replay lists them.`);
+  throw new MemoryError("INVALID_INPUT", `${problem} \`lines\` of a replay lists what it showed.`);
 }
 
 /** What is found now for the turn's question, by the turn's agent. */

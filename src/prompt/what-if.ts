@@ -77,7 +77,8 @@ const withoutBullet = (line: string): string => line.replace(/^(?:- |\d+\. )/, "
  * `turn` without some of its lines: of memories and requests by their ids, or by what a line says.
  */
 export function withoutLines(turn: RebuiltTurn, without: readonly string[]): RebuiltTurn {
-  const said = new Set(without.map(withoutBullet));
+  // A line may itself begin as a bullet does: "1. FC is the user's club."
+  const said = new Set([...without, ...without.map(withoutBullet)]);
   const lines = printedLines(turn).filter(({ line }) => said.has(line));
   const gone = new Set(lines.map(({ of }) => of));
   const isLeft = (each: object, id?: string) => !gone.has(each) && !said.has(id ?? "");

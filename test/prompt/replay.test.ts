@@ -182,6 +182,22 @@ describe("threads.replay", () => {
     expect(today.changed?.at(-1)).toEqual(prompt.at(-1));
   });
 
+  it("A replay takes each line away by what it says, also one that begins with a number", async () => {
+    const memory = waiting();
+    const address = addressOf(newThread());
+    const texts = ["1. FC is the user's club.", "- is the user's favourite sign."];
+    const memories = texts.map((text) => ({ text, category: "profile", pinned: true }));
+    await memory.memories.add({ ...address, memories });
+    const query = "Which club?";
+    const { shown } = await memory.promptFor({ ...address, query });
+    await memory.remember({ ...address, shown, messages: [{ role: "user", content: query }] });
+    const { lines } = await memory.threads.replay({ ...address, turn: 1 });
+    expect(lines.map(({ line }) => line).toSorted()).toEqual(texts.toSorted());
+    const without = lines.map(({ line }) => line);
+    const { changed } = await memory.threads.replay({ ...address, turn: 1, without });
+    expect(text(changed)).not.toMatch(/club\.|sign/);
+  });
+
   it("A replay asks a model for both answers, runs no tool, and waits no longer than it may", async () => {
     const memory = waiting();
     const { at, words, id } = await begin(memory);
