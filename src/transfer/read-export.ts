@@ -21,18 +21,26 @@ const maxLineDepth = 1_000;
 
 /**
  * Splits at line feeds only: JSON may contain other line breaks.
- * @throws MemoryError `INVALID_INPUT` for a line too long
+ * @throws MemoryError `INVALID_INPUT` for a line too long, or no UTF-8
  */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
+  // Without `fatal` a letter of another encoding would be replaced.
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let number = 1;
   let line = "";
   const add = (part: string) => {
     line += part;
     if (line.length > maxLineCharacters) throw lineError(number, tooLong);
   };
+  const decode = (bytes?: Uint8Array) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw lineError(number, noUtf8, cause);
+    }
+  };
   for await (const bytes of input) {
-    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    const [first = "", ...others] = decode(bytes).split("\n");
     add(first);
     for (const other of others) {
       yield line.replace(/\r$/, "");
@@ -41,10 +49,12 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
       add(other);
     }
   }
-  add(decoder.decode());
+  add(decode());
   if (line !== "") yield line.replace(/\r$/, "");
 }
 
+const noUtf8 =
+  "this line or one after it is no UTF-8. Unpack a compressed file, fetch a cut one again, save an edited one as UTF-8.";
 const tooLong = `it is longer than ${maxLineCharacters} characters.`;
 const tooDeep = `it is nested deeper than ${maxLineDepth} levels.`;
 

@@ -63,7 +63,10 @@ export async function writeMemories(
         const decided = await decideDrafts(context, found);
         // What preparing found (`trimmed`) stays in the outcome.
         for (const [at, { index }] of batch.entries())
-          outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };
+          outcomes[index] = {
+            ...prepared.outcomes[index],
+            ...(decided.outcomes[at] as WriteOutcome),
+          };
         sets.push(decided.set);
 
         // Applies and records the changes, with the search that they rest on.
