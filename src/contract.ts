@@ -12,6 +12,7 @@ export {
   abortSignal,
   callback,
   explainIssue,
+  nonBlank,
   parseInput,
   revisionNumber,
   storableText,

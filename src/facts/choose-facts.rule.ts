@@ -189,8 +189,9 @@ export async function chooseFacts(
     first.push(said);
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") {
-      checked.push(result);
-      firstSaidAt.set(result, said);
+      const fact = relatedInAnswer(result, candidate, first, rules.known.length);
+      checked.push(fact);
+      firstSaidAt.set(fact, said);
     } else
       rejected.push({
         problem: result,
@@ -202,11 +203,37 @@ export async function chooseFacts(
   for (const fact of best) {
     await pause();
     const isRepeated = chosen.some((other) => firstSaidAt.get(other) === firstSaidAt.get(fact));
-    const problem = isRepeated ? "duplicate" : crowdedOut(fact, chosen, rules);
+    const related = chosen.find((other) => firstSaidAt.get(other) === fact.relation?.target);
+    const problem = isRepeated ? "duplicate" : crowdedOut(fact, chosen, rules, related);
     if (problem) rejected.push({ problem, category: fact.category });
     else chosen.push(fact);
   }
-  return { chosen: chosen.toSorted((first, second) => first.message - second.message), rejected };
+  const saidAt = (fact: ChosenFact) => firstSaidAt.get(fact) as number;
+  const inOrder = chosen.toSorted(
+    (one, other) => one.message - other.message || saidAt(one) - saidAt(other),
+  );
+  const places = inOrder.map(saidAt);
+  return { chosen: inOrder.map((fact, at) => relatedInPlace(fact, places, at)), rejected };
+}
+
+/** `fact`, related to the candidate of the same answer that the model names, if it names one. */
+function relatedInAnswer(
+  fact: ChosenFact,
+  { relation, target }: FactCandidate,
+  first: readonly number[],
+  known: number,
+): ChosenFact {
+  const earlier = first[(target ?? 0) - known - 1];
+  if (earlier === undefined || relation === "new") return fact;
+  return { ...fact, relation: { relation, target: earlier } };
+}
+
+/** `fact`, related to the place of a chosen one; to none that is not chosen, or stands after it. */
+function relatedInPlace(fact: ChosenFact, places: readonly number[], at: number): ChosenFact {
+  const { relation } = fact;
+  if (typeof relation?.target !== "number") return fact;
+  const target = places.indexOf(relation.target);
+  return { ...fact, relation: target < 0 || target >= at ? null : { ...relation, target } };
 }
 
 /**
@@ -305,13 +332,14 @@ function crowdedOut(
   fact: ChosenFact,
   chosen: readonly ChosenFact[],
   rules: FactRules,
+  related: ChosenFact | undefined,
 ): CandidateProblem | null {
   if (rules.removals?.some((removal) => isRequested(fact, removal, rules)))
     return "asked_to_forget";
   const message = rules.removed?.messages[fact.message];
   if (message && wasRemoved(fact, message, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
-  if (ofMessage.some((other) => isSameFact(other, fact))) return "duplicate";
+  if (ofMessage.some((other) => other !== related && isSameFact(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";
   return chosen.length >= rules.inAll ? "daily_cap" : null;
 }

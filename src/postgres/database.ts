@@ -14,12 +14,15 @@ import {
   watchForOutages,
 } from "./outage.js";
 import { type ClientSettings, type PooledClients, pooledClients } from "./pooled-clients.js";
-import { reconnecting } from "./retry.js";
+import { afterDeadlocks, reconnecting } from "./retry.js";
 import type { SchemaPlace } from "./schema-state.js";
 import { runInOrder, type SessionKind } from "./session-settings.js";
 
 interface Statements extends Pick<Connection, "query"> {
-  /** Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. */
+  /**
+   * Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. After a
+   * deadlock it is repeated here, so `work` changes nothing but the database.
+   */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
@@ -139,7 +142,7 @@ function statementsOn(
           ]);
           return results.at(-2) as QueryResult<Row>;
         });
-      return (await reconnecting(run).catch(reported)).rows;
+      return (await afterDeadlocks(() => reconnecting(run)).catch(reported)).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
@@ -169,7 +172,7 @@ function statementsOn(
           throw error;
         }
       };
-      return clients.use(run).catch((error: unknown) => {
+      return afterDeadlocks(() => clients.use(run)).catch((error: unknown) => {
         if (failure?.error === error) throw error;
         return reported(error);
       });

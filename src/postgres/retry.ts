@@ -37,6 +37,17 @@ export async function retryOn<Result>(
   }
 }
 
+/**
+ * Repeats a statement or transaction that a deadlock undid. Forgetting locks a thread before its
+ * owner, and writers of memories the owner first: any of them may be the one that is stopped.
+ */
+export const afterDeadlocks = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  retryOn(["40P01"], work, {
+    most: 5,
+    stepMs: 10,
+    busy: "Others kept locking the same rows each of the 5 times it was tried; nothing was written. Try again.",
+  });
+
 /** Six tries at 0 to 3.1 s. */
 const lastWaitMs = 1_600;
 

@@ -193,7 +193,7 @@ describe("candidates", () => {
     const { memory, thread } = openThread(db, { model, config: { ...config, upkeep } });
     await say(memory, thread, `I hike. ${"The path was long. ".repeat(220)} I sail.`);
     expect(model.prompts("fact_extraction").length).toBeGreaterThan(1);
-    expect(await textsOf(memory, thread)).toEqual(["The user loves sailing.", "The user hikes."]);
+    expect(await textsOf(memory, thread)).toEqual(["The user hikes.", "The user loves sailing."]);
   });
 
   it("A candidate must meet the writing constraints, and is trimmed if it is only too long", async () => {

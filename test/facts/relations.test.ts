@@ -116,6 +116,56 @@ describe("conversations", () => {
     },
   );
 
+  it.each(rows.map((row) => row.split(" | ")))(
+    "One answer about %j (%s), and about %j (%s: %s) leaves what one answer for each does",
+    async (first = "", before = "", second = "", after = "", relation = "", category = "knowledge") => {
+      const quote = (says: string) => says.replace(/[.!?。]$/u, "");
+      const related = { relation: relation as "updates", target: 1, message: 2, category };
+      const model = taskModel({
+        fact_extraction: () =>
+          facts(
+            candidate(before, quote(first), { category }),
+            candidate(after, quote(second), related),
+          ),
+      });
+      const memory = db.memory({ model, config });
+      const thread = newAddress();
+      const said = [first, second].map((content) => ({ role: "user", content }));
+      await memory.remember({ ...thread, messages: said });
+      await memory.idle();
+      const both = relation === "same_as" ? [before] : [before, after];
+      expect(await textsOf(memory, thread)).toEqual(keepsBoth.includes(relation) ? both : [after]);
+    },
+  );
+
+  it("A value that ends in the answer that brings it replaced the one before", async () => {
+    const ended = { relation: "ends", target: 2 };
+    const { memory, thread } = await play([
+      ["I am a teacher.", ["The user is a teacher.", slot("job", "teacher")]],
+      [
+        "I became a nurse, and quit.",
+        ["The user is a nurse.", slot("job", "nurse")],
+        ["The user no longer works as a nurse.", ended],
+      ],
+    ]);
+    expect(await textsOf(memory, thread)).toEqual(["The user no longer works as a nurse."]);
+  });
+
+  it("A user who corrects herself in one message is believed in the end", async () => {
+    const colour = (value: string) => slot("favourite_colour", value, { category: "preferences" });
+    const { memory, thread } = await play([
+      [
+        "My favourite colour is green, no, blue",
+        ["The user's favourite colour is green.", colour("green")],
+        [
+          "The user's favourite colour is blue.",
+          { ...colour("blue"), relation: "updates", target: 1 },
+        ],
+      ],
+    ]);
+    expect(await textsOf(memory, thread)).toEqual(["The user's favourite colour is blue."]);
+  });
+
   it.each(slots)("A conversation that says %j, then %j keeps %j", async (first, second, left) => {
     const { memory, thread } = await play([first, second]);
     expect(await textsOf(memory, thread)).toEqual(left);

@@ -47,11 +47,7 @@ export type Cost = Answer<"/costs">["costs"][number];
 export type TurnCost = Answer<"/threads/:threadId/cost">["turns"][number];
 
 export type ShownTurn = Answer<"/threads/:threadId/shown">["turns"][number];
-export type ShownMemory = Omit<ShownTurn["memories"][number], "part" | "scoreParts"> & {
-  readonly part: string;
-  /** What each signal added to the score. */
-  readonly scoreParts: Readonly<Record<string, number | undefined>> | null;
-};
+export type ShownMemory = ShownTurn["memories"][number];
 export type Replayed = Answer<"/threads/:threadId/replay", "post">;
 
 /** Words of a memory that a question and an answer have too. */

@@ -21,7 +21,7 @@ export interface Call<By extends Method = Method> {
   /** @default "get" */
   readonly method?: By;
   /** Ids in the path, by their names there. */
-  readonly ids?: Readonly<Record<string, string>>;
+  readonly ids?: Params;
   /** The user and the app whose memory it is about. */
   readonly owner?: Params;
   readonly query?: Readonly<

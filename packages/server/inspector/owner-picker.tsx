@@ -65,7 +65,7 @@ function Unknown({ wanted, owners }: { wanted: string; owners: readonly Owner[] 
       No such user or app.{" "}
       {begins.length > 0 && `${many} ${begins.length === 1 ? "begins" : "begin"} with ${wanted}: `}
       {begins.slice(0, 5).map(({ scope }) => (
-        <a key={JSON.stringify(scope)} href={hrefOf(tabOf(view), scope)}>
+        <a href={hrefOf(tabOf(view), scope)}>
           <bdi>{nameOf(scope)}</bdi>{" "}
         </a>
       ))}
@@ -80,7 +80,7 @@ export function UnknownOwner() {
   const { value: owners } = useQuery(async (askApi) =>
     wanted === "" ? null : findOwners(askApi, wanted, owner.tenantId),
   );
-  if (owners === null || wanted.length > maxIdCharacters) return null;
+  if (owners === null) return null;
   const isKnown = owners.some((each) => idOf(each) === wanted);
   return isKnown ? null : <Unknown wanted={wanted} owners={owners} />;
 }
@@ -128,7 +128,7 @@ export function OwnerPicker() {
       {!views[view]?.needsOwner && <a href={hrefOf(tabOf(view), {})}>Everyone</a>}
       {wanted !== "" &&
         Object.entries(searches).map(([place, words]) => (
-          <a key={place} href={hrefOf(place, { ...owner, ...words })}>
+          <a href={hrefOf(place, { ...owner, ...words })}>
             {views[place]?.name} with “{wanted}”
           </a>
         ))}

@@ -30,7 +30,7 @@ export const useHere = (): Here => useContext(HereContext);
 /** The conversation that is looked at, for a call of the API about it. */
 export function useThread() {
   const { owner, params } = useHere();
-  return { owner, ids: { threadId: params.thread ?? "" } };
+  return { owner, ids: { threadId: params.thread } };
 }
 
 /** The place that a fragment says: "#/memories?user=ana". */

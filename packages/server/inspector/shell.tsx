@@ -105,11 +105,7 @@ function Tabs({ current }: { current: string }) {
   return (
     <nav aria-label="Views" ref={nav}>
       {shown.map(([view, { name }]) => (
-        <a
-          key={view}
-          href={hrefOf(view, owner)}
-          aria-current={view === current ? "page" : undefined}
-        >
+        <a href={hrefOf(view, owner)} aria-current={view === current ? "page" : undefined}>
           {name}
         </a>
       ))}

@@ -20,7 +20,7 @@ const comparisonsPerBatch = 300;
 /**
  * Splits `statements` into batches, each searched before any of it is written. A second value of a slot starts a
  * new batch, since its place depends on the slot's history. So does the text of one slot in another
- * slot.
+ * slot, and what relates to an earlier draft.
  */
 export function batchesOf(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
@@ -28,11 +28,14 @@ export function batchesOf(statements: readonly Statement[]): Statement[][] {
   let slots = new Set<string>();
   let slotByText = new Map<string, string>();
   for (const statement of statements) {
-    const { scope, kind, category, key, contentHash, quarantined } = statement;
+    const { scope, kind, category, key, contentHash, quarantined, relation } = statement;
     const text = JSON.stringify([scope.appId, kind, contentHash, quarantined]);
     const slot =
       key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
-    const isDependent = slots.has(slot) || (slotByText.get(text) ?? slot) !== slot;
+    const isDependent =
+      slots.has(slot) ||
+      (slotByText.get(text) ?? slot) !== slot ||
+      typeof relation?.target === "number";
     if (batch.length === 0 || batch.length === comparisonsPerBatch || isDependent) {
       batch = [];
       batches.push(batch);

@@ -54,7 +54,8 @@ export async function writeMemories(
       const { scope } = statements[0] as Statement;
       const owner = await lockOwner(tx, scope);
       const context = { owner, config, origin, comparedIn: prepared.comparedIn };
-      for (const batch of batchesOf(statements)) {
+      for (const drafts of batchesOf(statements)) {
+        const batch = drafts.map((draft) => relatedToWritten(draft, outcomes));
         // Finds what is near each statement, and what its slot has.
         const found = await findForBatch(tx, scope, context, batch);
 
@@ -62,7 +63,10 @@ export async function writeMemories(
         const decided = await decideDrafts(context, found);
         // What preparing found (`trimmed`) stays in the outcome.
         for (const [at, { index }] of batch.entries())
-          outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };
+          outcomes[index] = {
+            ...prepared.outcomes[index],
+            ...(decided.outcomes[at] as WriteOutcome),
+          };
         sets.push(decided.set);
 
         // Applies and records the changes, with the search that they rest on.
@@ -86,6 +90,15 @@ export async function writeMemories(
   const pending = requests.filter(({ id }) => !answered.has(id));
   reportPending(runtime, step, pending);
   return outcomes;
+}
+
+/** `draft`, related to the memory that became of an earlier draft; to none that was there before. */
+function relatedToWritten(draft: Statement, outcomes: readonly WriteOutcome[]): Statement {
+  const { relation } = draft;
+  if (typeof relation?.target !== "number") return draft;
+  const { id = null, outcome } = outcomes[relation.target] ?? {};
+  const isWritten = id !== null && outcome !== "kept";
+  return { ...draft, relation: isWritten ? { ...relation, target: id } : null };
 }
 
 async function findForBatch(

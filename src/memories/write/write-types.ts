@@ -55,7 +55,8 @@ export interface WriteOutcome {
 /** "updates" and "ends" close the target; "same_as" and "adds_to" link both. Nothing is deleted. */
 export interface MemoryRelation {
   readonly relation: "same_as" | "updates" | "ends" | "adds_to";
-  readonly target: string;
+  /** The memory's id, or the place of an earlier draft in the call. */
+  readonly target: string | number;
 }
 
 export interface WriteOrigin {

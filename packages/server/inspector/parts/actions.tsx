@@ -38,8 +38,8 @@ export function changeOf<Row extends Named>(
       <>
         {typeof about === "function" ? about(rows) : about && <p>{about}</p>}
         <ul class="lines">
-          {rows.slice(0, maxListed).map(({ id, text }) => (
-            <li key={id} dir="auto">
+          {rows.slice(0, maxListed).map(({ text }) => (
+            <li dir="auto">
               <Words text={text} most={300} />
             </li>
           ))}

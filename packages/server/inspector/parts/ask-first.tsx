@@ -30,7 +30,7 @@ interface Field {
   readonly long?: boolean;
 }
 
-/** What was typed into dialogs with fields that were left by Esc, by what they change. */
+/** What was typed into dialogs that were left by Esc, by what they change. */
 const drafts = new Map<string, Readonly<Record<string, string>>>();
 
 /** What a form's fields hold, by their names. */
@@ -48,9 +48,6 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
   useEffect(() => dialog.current?.showModal(), []);
   const draft = JSON.stringify([location.hash, change.title, change.fields]);
   const typed = drafts.get(draft) ?? {};
-  const keepTyped = (form: HTMLFormElement) => {
-    if (change.fields) drafts.set(draft, valuesIn(form));
-  };
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const values = valuesIn(event.currentTarget as HTMLFormElement);
@@ -75,13 +72,16 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
   };
   return (
     <dialog ref={dialog} onClose={() => onEnd(false)} aria-labelledby="ask-title">
-      <form onSubmit={submit} onInput={({ currentTarget }) => keepTyped(currentTarget)}>
+      <form
+        onSubmit={submit}
+        onInput={({ currentTarget }) => drafts.set(draft, valuesIn(currentTarget))}
+      >
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
         {Object.entries(change.fields ?? {}).map(([name, { label, value, long }]) => {
           const Input = long ? "textarea" : "input";
           return (
-            <label key={name} for={name}>
+            <label for={name}>
               {label}
               <Input
                 id={name}

@@ -18,9 +18,7 @@ export function Bar({
     <div class="bar" role="img" aria-label={label}>
       {parts.map(
         ({ name, value, shade }) =>
-          value > 0 && (
-            <div key={name} class={`shade-${shade}`} style={width(value)} title={name} />
-          ),
+          value > 0 && <div class={`shade-${shade}`} style={width(value)} title={name} />,
       )}
       {covered > 0 && <div class="covered" style={width(covered)} />}
     </div>

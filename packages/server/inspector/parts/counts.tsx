@@ -11,8 +11,14 @@ const names: Readonly<Record<string, string>> = {
   store_item: "items of the store",
 };
 
+type RowCounts = Readonly<Record<string, number>>;
+
+export const totalOf = (counts: RowCounts): number =>
+  Object.values(counts).reduce((sum, rows) => sum + rows, 0);
+
 /** How many of each there are. */
-export function Counts({ removed, total }: { removed: Record<string, number>; total: number }) {
+export function Counts({ removed }: { removed: RowCounts }) {
+  const total = totalOf(removed);
   const all = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
   const rest = total - all.reduce((sum, [, number]) => sum + number, 0);
   const rows = [...all, ["indexes and other records", rest] as const].filter(

@@ -57,7 +57,7 @@ export function DayChart({
         {[0, most / 2, most].filter(Number.isInteger).map((value) => {
           const y = above + height * (1 - value / most);
           return (
-            <g key={value}>
+            <g>
               <line x1="0" x2="100%" y1={y} y2={y} />
               <text y={y - 4}>{value.toLocaleString("en")}</text>
             </g>
@@ -67,7 +67,7 @@ export function DayChart({
           const x = `${axis + width * place}%`;
           const isLast = place === rows.length - 1;
           return (
-            <g key={row.day}>
+            <g>
               <title>{labelOf(row)}</title>
               {row.outer === null && (
                 <circle cx={`${axis + width * (place + 0.35)}%`} cy={above + height - 5} r={1.5} />

@@ -42,7 +42,10 @@ export const signalNames: Partial<Record<string, string>> = {
 };
 
 /** What the search found a memory by, as its score says; nothing where no parts were kept. */
-function howItFits(parts: ShownMemory["scoreParts"], question: readonly string[]): string {
+function howItFits(
+  parts: Readonly<Record<string, number | undefined>> | null,
+  question: readonly string[],
+): string {
   const words = question.length > 0 ? `by ${question.slice(0, 5).join(", ")}` : "by its words";
   const reasons = Object.entries({ words, ...foundBy })
     .filter(([signal]) => (parts?.[signal] ?? 0) > 0)

@@ -105,7 +105,7 @@ export function Choice({
       {label}
       <select name={name}>
         {words.map((word) => (
-          <option key={word} value={word} selected={word === chosen}>
+          <option value={word} selected={word === chosen}>
             {word.replaceAll("_", " ") || "all"}
           </option>
         ))}

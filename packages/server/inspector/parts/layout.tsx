@@ -38,7 +38,7 @@ export function Card({ title, beside, kind = "card", children }: Titled) {
   );
 }
 
-/** A list, or a note where it is empty. */
+/** A list, or a note where it is empty. Rows with state, and those that move, have keys. */
 export function Rows<Row>({
   rows,
   none,
@@ -68,7 +68,7 @@ export function Facts({
       {rows.map(
         ([name, value]) =>
           value && (
-            <div key={name}>
+            <div>
               <dt>{name}</dt>
               <dd>{value}</dd>
             </div>
@@ -87,7 +87,7 @@ export function Tiles({
   return (
     <dl class="tiles">
       {tiles.map(([name, figure, about]) => (
-        <div key={name} class="card">
+        <div class="card">
           <dt>{name}</dt>
           <dd class="figure">{figure}</dd>
           {about && <dd class="faint">{about}</dd>}
@@ -113,21 +113,17 @@ export function NumberTable({
         <thead>
           <tr>
             {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
+              <th scope="col">{name}</th>
             ))}
           </tr>
         </thead>
       )}
       <tbody>
-        {rows.map(([name, ...numbers], place) => (
-          <tr key={`${place}`}>
+        {rows.map(([name, ...numbers]) => (
+          <tr>
             <th scope="row">{name}</th>
-            {numbers.map((number, column) => (
-              <td key={`${column}`} class="number">
-                {count(number)}
-              </td>
+            {numbers.map((number) => (
+              <td class="number">{count(number)}</td>
             ))}
           </tr>
         ))}

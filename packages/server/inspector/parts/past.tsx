@@ -28,7 +28,7 @@ export function PastNotice({ asOf, missing = [], byWords = 0 }: Past) {
         <p>Compared by words alone, since their texts changed: {byWords} memories.</p>
       )}
       {missing.map(({ detail }) => (
-        <p key={detail}>Not complete: {detail}</p>
+        <p>Not complete: {detail}</p>
       ))}
     </div>
   );

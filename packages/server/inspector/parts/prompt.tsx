@@ -63,7 +63,7 @@ function Parts({ parts, share }: { parts: readonly PromptPart[]; share: number }
       />
       <ol class="parts">
         {parts.map(({ name, tokens, about, lines = [], text = "" }, place) => (
-          <li key={name}>
+          <li>
             <details>
               <summary>
                 <span class={`key shade-${place}`} /> {name} <span class="faint">{about}</span>

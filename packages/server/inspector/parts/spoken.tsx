@@ -22,12 +22,12 @@ export function Spoken({
 }) {
   return (
     <div class="text" dir="auto" tabIndex={scrolls ? 0 : undefined}>
-      {passagesOf(text).map(({ kind, lines }, place) => {
+      {passagesOf(text).map(({ kind, lines }) => {
         const said = lines.join("\n");
         return kind === "words" ? (
-          <Words key={`${place}`} text={said} most={most} />
+          <Words text={said} most={most} />
         ) : (
-          <pre key={`${place}`} class={kind} tabIndex={0}>
+          <pre class={kind} tabIndex={0}>
             {kind === "file" ? said.slice(1, -1) : said}
           </pre>
         );

@@ -61,7 +61,7 @@ export function TurnOfTalk({
       <a
         class="row turn-line"
         href={href}
-        aria-current={isSelected ? "true" : undefined}
+        aria-current={isSelected}
         onFocus={select}
         onClick={(event) => event.preventDefault()}
       >
@@ -131,7 +131,7 @@ function Said({
       {lines.filter(isCall).map((line) => {
         const [, name = "", args = ""] = calling.exec(line) ?? [];
         return (
-          <details key={line}>
+          <details>
             <summary>
               Calls <code>{name}</code>
             </summary>

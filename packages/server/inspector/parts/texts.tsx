@@ -47,15 +47,9 @@ export function Marked({ text, words }: { text: string; words: MarkedWords }) {
     answer.includes(found) && !question.includes(found) ? "answered" : undefined;
   return (
     <bdi>
-      {text.split(new RegExp(word, areBeginnings ? "iu" : "u")).map((part, place) =>
-        place % 2 === 0 ? (
-          part
-        ) : (
-          <mark key={`${place}`} class={kindOf(part)}>
-            {part}
-          </mark>
-        ),
-      )}
+      {text
+        .split(new RegExp(word, areBeginnings ? "iu" : "u"))
+        .map((part, place) => (place % 2 === 0 ? part : <mark class={kindOf(part)}>{part}</mark>))}
     </bdi>
   );
 }
@@ -72,9 +66,9 @@ export function Difference({ before, after }: { before: string; after: string })
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (
     <p class="difference" dir="auto">
-      {parts.map(({ value, added, removed }, place) => {
+      {parts.map(({ value, added, removed }) => {
         const Part = added ? "ins" : removed ? "del" : "span";
-        return <Part key={`${place}`}>{value}</Part>;
+        return <Part>{value}</Part>;
       })}
     </p>
   );

@@ -38,8 +38,7 @@ export function TurnPanel(turn: LookedAt) {
 const fewLines = 12;
 
 /** The words that each line shares with the turn's question and answer, by the memory's id. */
-async function readWords({ turn, lines }: InView, thread: Call, ask: Ask) {
-  if (lines.size === 0) return null;
+async function readWords({ turn }: InView, thread: Call, ask: Ask) {
   const { memories } = await ask("/threads/:threadId/shown/words", {
     ...thread,
     query: { seq: turn.seq },
@@ -154,15 +153,15 @@ function fateOf(memory: Memory | null | undefined): string {
     : "it did not fit any more";
 }
 
+/** Parts of a recall with memories. */
+const recalledParts = ["profile", "related", "rest", "notes", "relevant", "episodes"] as const;
 /** Parts that a question finds; the others are shown whatever is asked. */
 const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes", "related"]);
 
 /** The lines of a recall. */
 function linesOf({ memories }: Answer<"/recall", "post">): ShownMemory[] {
-  const { profile, related, rest, notes, relevant, episodes } = memories;
-  const parts = Object.entries({ profile, related, rest, notes, relevant, episodes });
-  return parts.flatMap(([part, found]) =>
-    found.map((line) =>
+  return recalledParts.flatMap((part) =>
+    memories[part].map((line) =>
       "memory" in line
         ? { ...line.memory, part, score: line.score, scoreParts: line.parts }
         : { ...line, part, score: null, scoreParts: null },
@@ -190,7 +189,7 @@ function Again({ question, view }: { question: string; view: InView | undefined 
   const { owner, params } = useHere();
   const [times, setTimes] = useState(0);
   const today = useQuery(async (ask) => (times === 0 ? null : recallToday(question, ask)), [times]);
-  const test = { ...owner, question: question.slice(0, 500), thread: params.thread ?? "" };
+  const test = { ...owner, question: question.slice(0, 500), thread: params.thread };
   return (
     <section aria-label="Today">
       <div class="buttons">

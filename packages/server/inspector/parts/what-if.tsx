@@ -160,8 +160,8 @@ function Messages({ title, messages }: { title: string; messages: Replayed["mess
         {title} <span class="faint">{counted(messages.length, "message")}</span>
       </summary>
       <ol class="rows">
-        {messages.map(({ role, name, content, tool_calls = [] }, place) => (
-          <li key={`${place}`}>
+        {messages.map(({ role, name, content, tool_calls = [] }) => (
+          <li>
             <strong>{name ?? role}</strong>
             <Spoken text={textIn(content)} most={maxCharacters} />
             {tool_calls.length > 0 && (

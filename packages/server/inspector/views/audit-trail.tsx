@@ -75,13 +75,11 @@ function Entry({ entry, events }: { entry: HistoryEntry; events: readonly Histor
       )}
       {source && <SourceLink source={source} />}
       {links?.map(({ to }) => (
-        <MemoryLink key={to} id={to}>
-          {to.slice(0, 8)}{" "}
-        </MemoryLink>
+        <MemoryLink id={to}>{to.slice(0, 8)} </MemoryLink>
       ))}
       <ul class="lines">
         {changed.map((name) => (
-          <li key={name}>
+          <li>
             <span class="faint">{name}</span> <Became before={was[name]} after={now[name]} />
           </li>
         ))}

@@ -22,10 +22,9 @@ export function Costs() {
         <nav class="buttons" aria-label="Days">
           {Object.entries(spans).map(([span, name]) => (
             <a
-              key={span}
               class="choice"
               href={hrefOf("costs", { ...owner, days: span })}
-              aria-current={span === days ? "true" : undefined}
+              aria-current={span === days}
             >
               {name}
             </a>

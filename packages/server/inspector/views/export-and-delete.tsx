@@ -40,7 +40,7 @@ export function ExportAndDelete() {
             {(found) =>
               found && (
                 <>
-                  <Counts removed={found.removed} total={found.total} />
+                  <Counts removed={found.removed} />
                   {found.total > 0 && (
                     <ChangeButtons
                       changes={[

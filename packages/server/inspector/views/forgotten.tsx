@@ -1,5 +1,5 @@
 import type { Erasure, ForgetRequest, Receipt } from "../api-types.js";
-import { Counts } from "../parts/counts.js";
+import { Counts, totalOf } from "../parts/counts.js";
 import { DownloadButton } from "../parts/do-button.js";
 import { Field, PlaceForm } from "../parts/filters.js";
 import { Card, Page, Rows } from "../parts/layout.js";
@@ -69,9 +69,6 @@ const kinds: Readonly<Record<Erasure["kind"], string>> = {
   app: "An app",
 };
 
-const sum = (counts: Readonly<Record<string, number>>) =>
-  Object.values(counts).reduce((all, rows) => all + rows, 0);
-
 function ErasureRow({ id, kind, actor, before, after, beganAt, endedAt, hasDigest }: Erasure) {
   const { tenantId } = useHere().params;
   return (
@@ -81,15 +78,15 @@ function ErasureRow({ id, kind, actor, before, after, beganAt, endedAt, hasDiges
         {!hasDigest && <Tag of="no digest" />}
       </p>
       <p class="faint">
-        <When at={endedAt ?? beganAt} /> · by <bdi>{actor}</bdi> · {counted(sum(before), "row")}{" "}
+        <When at={endedAt ?? beganAt} /> · by <bdi>{actor}</bdi> · {counted(totalOf(before), "row")}{" "}
         before
         {after === null
           ? ": it runs, or was interrupted. Delete the same user or app again."
-          : `, ${count(sum(after))} after`}
+          : `, ${count(totalOf(after))} after`}
       </p>
       <details>
         <summary>What went, by kind</summary>
-        <Counts removed={before} total={sum(before)} />
+        <Counts removed={before} />
       </details>
       {endedAt && (
         <DownloadButton

@@ -148,7 +148,7 @@ function Waits() {
             {groups
               .filter(({ rows }) => rows.length > 0)
               .map(({ name, tone, view = "waiting", rows }) => (
-                <div key={name}>
+                <div>
                   <h3>
                     {name}{" "}
                     <Tag

@@ -16,7 +16,7 @@ export function Settings() {
               a connection, a function or an object of yours is only "given".
             </p>
             {[...Map.groupBy(settings, ({ group }) => group)].map(([group, rows]) => (
-              <Card key={group} title={group}>
+              <Card title={group}>
                 <Facts
                   rows={rows.map(({ name, value, changed, default: initial }) => [
                     name,

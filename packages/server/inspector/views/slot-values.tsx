@@ -9,12 +9,8 @@ export type SlotValue = Omit<Memory, "state"> & { readonly state: Memory["state"
 export function SlotValues({ values, current }: { values: readonly SlotValue[]; current: string }) {
   return (
     <ol class="slot">
-      {values.map(({ id, scope, value, text, state, validFrom }, place) => (
-        <li
-          key={`${id} ${place}`}
-          class={state}
-          aria-current={id === current && state !== "refuted" ? "true" : undefined}
-        >
+      {values.map(({ id, scope, value, text, state, validFrom }) => (
+        <li class={state} aria-current={id === current && state !== "refuted"}>
           <MemoryLink id={id} owner={scope}>
             {(value ?? text).slice(0, 60)}
           </MemoryLink>

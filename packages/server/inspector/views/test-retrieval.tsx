@@ -54,7 +54,7 @@ async function explain(params: Params, ask: Ask) {
 
 function Found(found: Explained) {
   const { hits, omitted, question } = found;
-  const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))));
+  const most = Math.max(...hits.map(({ parts }) => sum(parts)));
   return (
     <>
       {found.past && <PastNotice {...found.past} />}

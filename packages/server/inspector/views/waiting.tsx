@@ -36,7 +36,7 @@ export function Waiting() {
 }
 
 /** A page of a list, with its title and how many rows it has. */
-function Listed<Row>({
+function Listed({
   page,
   rows,
   name,
@@ -45,7 +45,7 @@ function Listed<Row>({
   children,
 }: {
   page: Query<{ nextCursor: string | null }>;
-  rows: readonly Row[];
+  rows: readonly unknown[];
   /** The param that its pages begin with. */
   name: string;
   title: string;

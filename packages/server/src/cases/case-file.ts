@@ -1,5 +1,5 @@
 import type { Scope } from "mnemograph";
-import { defined, explainIssue } from "mnemograph/contract";
+import { defined, explainIssue, nonBlank } from "mnemograph/contract";
 import { type Document, isMap, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import { z } from "zod";
 
@@ -12,10 +12,9 @@ const maxAliases = 200;
 /** Of a thread. */
 export const maxMessages = 10_000;
 
-const text = z.string().refine((given) => given.trim() !== "", "must not be blank");
 const texts = z
   .union(
-    [text.transform((one) => [one]), z.array(text).min(1)],
+    [nonBlank.transform((one) => [one]), z.array(nonBlank).min(1)],
     "must be a text or a list of texts: put quotes around a number",
   )
   .optional();
@@ -28,9 +27,9 @@ const moment = z
 
 const message = z
   .strictObject({
-    user: text.optional(),
-    assistant: text.optional(),
-    tool: text.optional(),
+    user: nonBlank.optional(),
+    assistant: nonBlank.optional(),
+    tool: nonBlank.optional(),
     at: moment.optional(),
   })
   .refine(
@@ -40,7 +39,7 @@ const message = z
 
 const thread = z.strictObject({
   /** @default its place in the list, from 1 */
-  id: text.optional(),
+  id: nonBlank.optional(),
   /** When its first message was said; each message may have a later time of its own. */
   at: moment.optional(),
   messages: z.array(message).min(1).max(maxMessages),
@@ -74,27 +73,30 @@ export type Answers = z.output<typeof answers>;
 export const recordings = z.record(z.string(), answers);
 
 /** As `createMemory` takes them: settings, or a file with them. */
-const config = z.union([text, z.record(z.string(), z.unknown())]).optional();
+const config = z.union([nonBlank, z.record(z.string(), z.unknown())]).optional();
 
 const oneCase = z.strictObject({
-  name: text,
+  name: nonBlank,
   /** @default those of the file */
   config,
   /** The owner of the memory. @default user: "user" */
-  tenant: text.optional(),
-  user: text.optional(),
-  app: text.optional(),
-  timeZone: text.optional(),
+  tenant: nonBlank.optional(),
+  user: nonBlank.optional(),
+  app: nonBlank.optional(),
+  timeZone: nonBlank.optional(),
   /** What is known before the first message. */
-  memories: z.array(z.looseObject({ text })).max(1_000).default([]),
+  memories: z
+    .array(z.looseObject({ text: nonBlank }))
+    .max(1_000)
+    .default([]),
   threads: z.array(thread).max(1_000).default([]),
   answers: answers.optional(),
-  question: text,
+  question: nonBlank,
   /** When it is asked. @default after the last message */
   at: moment.optional(),
   /** Where it is asked. @default a new thread */
-  thread: text.optional(),
-  agent: text.optional(),
+  thread: nonBlank.optional(),
+  agent: nonBlank.optional(),
   expect: expected,
 });
 

@@ -6,8 +6,7 @@ export function print(
   console.log(json ? JSON.stringify(result) : text());
 }
 
-export const counted = (count: number, one: string, several = `${one}s`) =>
-  `${count} ${count === 1 ? one : several}`;
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Rows of equally many cells, as lines with aligned columns. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {

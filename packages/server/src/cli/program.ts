@@ -14,17 +14,21 @@ import { workerCommand } from "./worker-command.js";
 const { version } = createRequire(import.meta.url)("@mnemograph/server/package.json");
 
 const commands = [
-  ...[
-    migrateCommand,
-    doctorCommand,
-    searchCommand,
-    callCommand,
-    inspectCommand,
-    serveCommand,
-    mcpCommand,
-  ],
-  ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
-  ...[verifyCommand, evalCommand],
+  migrateCommand,
+  doctorCommand,
+  searchCommand,
+  callCommand,
+  inspectCommand,
+  serveCommand,
+  mcpCommand,
+  workerCommand,
+  upkeepCommand,
+  reembedCommand,
+  exportCommand,
+  importCommand,
+  forgetCommand,
+  verifyCommand,
+  evalCommand,
 ];
 
 /** Its actions throw; callers report the errors. */

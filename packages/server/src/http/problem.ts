@@ -127,7 +127,7 @@ export function problemResponse(
   more: Readonly<Record<string, string>> = {},
 ): Response {
   const { problem, headers } = problemOf(error);
-  return new Response(JSON.stringify(problem), {
+  return Response.json(problem, {
     status: problem.status,
     headers: {
       ...headers,
