@@ -21,18 +21,26 @@ const maxLineDepth = 1_000;
 
 /**
  * Splits at line feeds only: JSON may contain other line breaks.
- * @throws MemoryError `INVALID_INPUT` for a line too long
+ * @throws MemoryError `INVALID_INPUT` for a line too long, or no UTF-8
  */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
+  // Without `fatal` a letter of another encoding would be replaced.
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let number = 1;
   let line = "";
   const add = (part: string) => {
     line += part;
     if (line.length > maxLineCharacters) throw lineError(number, tooLong);
   };
+  const decode = (bytes?: Uint8Array) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw lineError(number, noUtf8, cause);
+    }
+  };
   for await (const bytes of input) {
-    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    const [first = "", ...others] = decode(bytes).split("\n");
     add(first);
     for (const other of others) {
       yield line.replace(/\r$/, "");
@@ -41,10 +49,12 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
       add(other);
     }
   }
-  add(decoder.decode());
+  add(decode());
   if (line !== "") yield line.replace(/\r$/, "");
 }
 
+const noUtf8 =
+  "this line or one after it is no UTF-8. Unpack a compressed file, fetch a cut one again, save an edited one as UTF-8.";
 const tooLong = `it is longer than ${maxLineCharacters} characters.`;
 const tooDeep = `it is nested deeper than ${maxLineDepth} levels.`;
 
@@ -84,16 +94,18 @@ export async function* readExport(
     const text = typeof given === "string" ? given : writeJson(number, given);
     const line = parseLine(number, text, last === undefined);
     if (line.type === "end" && line.lines !== lines)
-      throw lineError(number, `${line.lines - lines} lines before it are missing. ${startAgain}`);
+      throw lineError(
+        number,
+        `${line.lines - lines} lines before it are missing. Forget the scope, and import the whole file.`,
+      );
     last = line;
     lines++;
     yield { number, line, characters: text.length };
   }
   if (last?.type === "end") return;
-  throw lineError(number + 1, `the export is cut off: its last line is missing. ${startAgain}`);
+  const whatToDo = "Import the whole file: what this one had is not written again.";
+  throw lineError(number + 1, `the export is cut off: its last line is missing. ${whatToDo}`);
 }
-
-const startAgain = "Forget the scope, and import the whole file.";
 
 function parseLine(number: number, text: string, first: boolean): ExportLine {
   const value = parseLineJson(number, text);
@@ -128,7 +140,7 @@ function parseLineJson(number: number, text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw lineError(number, "this is no JSON.", cause);
+    throw lineError(number, "this is no JSON. It may be cut off: import the whole file.", cause);
   }
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
   if (typeof serialised === "string" && isDeeper(serialised, maxLineDepth))

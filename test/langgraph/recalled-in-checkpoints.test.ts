@@ -9,6 +9,7 @@ import {
   MessagesAnnotation,
   START,
   StateGraph,
+  type StreamMode,
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
@@ -47,6 +48,16 @@ async function resumedThread(memory: Memory) {
   await memory.record({ ...addressOf(thread), messages });
   return thread;
 }
+
+const streamMode: StreamMode[] = [
+  "values",
+  "updates",
+  "messages",
+  "custom",
+  "tasks",
+  "checkpoints",
+  "debug",
+];
 
 const savers: Record<string, (memory: Memory) => BaseCheckpointSaver> = {
   "memory.checkpointer()": (memory) => memory.checkpointer(),
@@ -133,7 +144,7 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
       const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs, state });
 
       const input = { messages: [new HumanMessage("Where do I live?")] };
-      const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"] });
+      const chunks = await streamed(graph, input, { ...thread, streamMode, subgraphs: true });
       expect(JSON.stringify(chunks)).toContain('"value":"Which?"');
       // Copies are the graph's own, and have what the agent is shown.
       if (kind !== "copies") expect(JSON.stringify(chunks)).not.toMatch(secrets);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { splitLines } from "../../src/transfer/read-export.js";
@@ -130,6 +131,18 @@ describe("lines of a file", () => {
       );
       expect(await read(chunks)).toEqual(['{"a":"é\u2028\u0085😀"}', "", "last"]);
     }
+  });
+
+  it("A file that is no UTF-8 is refused, and none of its letters becomes another", async () => {
+    const latin = new Uint8Array([0x22, 0x4a, 0x6f, 0x73, 0xe9, 0x22, 0x0a]); // "José"
+    const text = new TextEncoder().encode("first\n");
+    await expect(read([text, latin])).rejects.toMatchObject(invalid(/^Line 2: .*UTF-8/));
+    await expect(read([gzipSync("first\n")])).rejects.toMatchObject(
+      invalid(/^Line 1: .*no UTF-8\. Unpack a compressed file/),
+    );
+    await expect(read([text, new Uint8Array([0x22, 0xc3])])).rejects.toMatchObject(
+      invalid(/^Line 2: .*UTF-8/), // cut within a letter
+    );
   });
 
   it("Lines of a file are read no further than the longest allowed", async () => {

@@ -145,13 +145,27 @@ function withoutRecalledInStream(
 ): LangGraphRunnableConfig {
   const stream = config.configurable?.__pregel_stream as GraphStream | undefined;
   if (typeof stream?.push !== "function") return config;
-  const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) => {
-    // Other modes hold a model's words ("messages") and the agent's own data ("custom").
-    const kept = ["values", "updates"].includes(mode) ? withoutRecalled(payload, shown) : payload;
-    stream.push([namespace, mode, kept, ...rest]);
-  };
+  const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) =>
+    stream.push([namespace, mode, pieceWithoutRecalled(mode, payload, shown), ...rest]);
   const guarded = Object.create(stream, { push: { value: push } });
   return { ...config, configurable: { ...config.configurable, __pregel_stream: guarded } };
+}
+
+/** Other modes hold a model's words ("messages") and the agent's own data ("custom"). */
+function pieceWithoutRecalled(mode: string, piece: unknown, shown: ShownView): unknown {
+  if (mode === "values" || mode === "updates") return withoutRecalled(piece, shown);
+  // A piece of one of the two other modes.
+  if (mode === "debug") {
+    const event = piece as { readonly payload: unknown };
+    return { ...event, payload: pieceWithoutRecalled("tasks", event.payload, shown) };
+  }
+  if (mode !== "tasks" && mode !== "checkpoints") return piece;
+  // The configs of a checkpoint lead to handlers and savers.
+  const fields = Object.entries(piece as Readonly<StateValues>).map(([name, field]) => [
+    name,
+    name === "config" || name === "parentConfig" ? field : withoutRecalled(field, shown),
+  ]);
+  return Object.fromEntries(fields);
 }
 
 /** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
