@@ -94,16 +94,18 @@ export async function* readExport(
     const text = typeof given === "string" ? given : writeJson(number, given);
     const line = parseLine(number, text, last === undefined);
     if (line.type === "end" && line.lines !== lines)
-      throw lineError(number, `${line.lines - lines} lines before it are missing. ${startAgain}`);
+      throw lineError(
+        number,
+        `${line.lines - lines} lines before it are missing. Forget the scope, and import the whole file.`,
+      );
     last = line;
     lines++;
     yield { number, line, characters: text.length };
   }
   if (last?.type === "end") return;
-  throw lineError(number + 1, `the export is cut off: its last line is missing. ${startAgain}`);
+  const whatToDo = "Import the whole file: what this one had is not written again.";
+  throw lineError(number + 1, `the export is cut off: its last line is missing. ${whatToDo}`);
 }
-
-const startAgain = "Forget the scope, and import the whole file.";
 
 function parseLine(number: number, text: string, first: boolean): ExportLine {
   const value = parseLineJson(number, text);
@@ -138,7 +140,7 @@ function parseLineJson(number: number, text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw lineError(number, "this is no JSON.", cause);
+    throw lineError(number, "this is no JSON. It may be cut off: import the whole file.", cause);
   }
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
   if (typeof serialised === "string" && isDeeper(serialised, maxLineDepth))

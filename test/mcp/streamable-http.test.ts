@@ -54,6 +54,17 @@ async function result(method: string, params?: object) {
 }
 
 describe("MCP over streamable HTTP", () => {
+  it("A request with 300,000 values is refused before the protocol's package explains each", async () => {
+    const experimental = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [at, 1]));
+    const before = process.cpuUsage();
+    const response = await send("initialize", { ...initialize, capabilities: { experimental } });
+    const { user, system } = process.cpuUsage(before);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "INVALID_INPUT" });
+    // It takes eight seconds, and answers with 85 MB.
+    expect((user + system) / 1_000).toBeLessThan(2_000);
+  });
+
   it("The server says the version that was asked for, who it is, and only what it can do", async () => {
     const { result: said } = await result("initialize", initialize);
     expect(said).toMatchObject({

@@ -206,6 +206,27 @@ describe("export and import", () => {
     expect(await textsOf(target, { scope })).toEqual(["Likes tea very much."]);
   });
 
+  it("An import of a file that was cut says to import the whole, which goes on without forgetting", async () => {
+    const scope = { userId: word() };
+    await db
+      .memory()
+      .memories.add({ scope, memories: [{ text: "Likes tea." }, { text: "Has a boat." }] });
+    const lines = asText(await linesOf(db.memory(), scope));
+    const last = lines.at(-2) ?? "";
+    for (const cut of [
+      lines.slice(0, -1),
+      [...lines.slice(0, -2), last.slice(0, last.length / 2)],
+    ]) {
+      const target = (await freshSchema()).memory();
+      await expect(target.import({ lines: cut })).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/^Line \d+: .*cut off.*mport the whole file/),
+      });
+      await target.import({ lines });
+      expect(await target.memories.count({ scope })).toBe(2);
+    }
+  });
+
   it("An import keeps which notes came from a user's conversations: forgetting the user deletes them", async () => {
     const source = (await freshSchema()).memory({ model: noteModel() });
     const [user, app] = [{ userId: word() }, { appId: word() }];

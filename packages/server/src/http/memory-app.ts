@@ -163,6 +163,8 @@ async function answerMcp(
   return answerWithin(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(request, maxBodyBytes) : null;
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
+    if (!hasAtMost(maxMcpValues, batch))
+      throw new MemoryError("INVALID_INPUT", `The body has more than ${maxMcpValues} values.`);
     // `admit` counted the first call; the protocol's server refuses more than 100.
     const calls = Array.isArray(batch) ? Math.min(batch.length, 100) : 1;
     for (let call = 1; call < calls; call++)
@@ -170,6 +172,24 @@ async function answerMcp(
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
   });
 }
+
+/**
+ * A hundred calls have some 2,000. The protocol's package explains each wrong value: a list of a
+ * million takes it minutes.
+ */
+const maxMcpValues = 5_000;
+
+/** Whether JSON has at most so many values. */
+function hasAtMost(most: number, json: unknown): boolean {
+  let left = most;
+  const counts = (value: unknown): boolean => {
+    left--;
+    return left >= 0 && Object.values(isObject(value) ? value : {}).every(counts);
+  };
+  return counts(json);
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
