@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { pageRowsField, parseInput, storableText } from "../../input/parse-input.js";
-import { findOwned } from "../../memories/item/memory-row.js";
 import { expireMemories } from "../../memories/write/hide-memories.js";
 import type { Connection } from "../../postgres/connection.js";
 import { listed, requiredScope, type Scope, scopeField, tenantField } from "../../scope/scope.js";
@@ -23,7 +21,7 @@ import {
   settleRun,
 } from "./consolidation-run.js";
 import { findPairs, findUnchanged } from "./find-pairs.js";
-import { askDoubts, findDoubted } from "./judge-doubts.js";
+import { askDoubts, findDoubted, findStillDoubted } from "./judge-doubts.js";
 import { askJudge } from "./judge-pairs.js";
 import { tokensLeft } from "./load-consolidation.js";
 import { keepCompared } from "./pair-statements.js";
@@ -228,9 +226,7 @@ async function plannedEffects(
     if (same) settled.push(same);
     else left.add(planned.gone ?? planned.first.id);
   }
-  const ids = plan.doubts.map(({ id }) => id);
-  const doubted = await findOwned(tx, owner.ref, sql`m.id = any (${ids}::uuid[])`);
-  for (const { id, revision } of plan.doubts)
-    if (!doubted.some((now) => now.id === id && now.revision === revision)) left.add(id);
+  const doubted = await findStillDoubted(tx, owner.ref, plan.doubts);
+  for (const { id } of plan.doubts) if (!doubted.some((now) => now.id === id)) left.add(id);
   return { settled, left: [...left] };
 }

@@ -137,6 +137,18 @@ function doubtBlock({ memory, grounds }: DoubtedMemory, index: number, timeZone:
   return `${element("memory", attributes, text)}${restsOn.join("")}`;
 }
 
+/** The memories of `judged` that are in doubt still, and as they were. */
+export async function findStillDoubted(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  judged: readonly JudgedDoubt[],
+): Promise<MemoryItem[]> {
+  const revisions = new Map(judged.map(({ id, revision }) => [id, revision]));
+  const isJudged = sql`m.id = any (${[...revisions.keys()]}::uuid[]) and m.doubted_at is not null and ${isActive(tx)}`;
+  const found = await findOwned(tx, ownerRef, isJudged);
+  return found.filter(({ id, revision }) => revisions.get(id) === revision);
+}
+
 /** What the verdicts change, under the owner's lock: nothing of memories that changed meanwhile. */
 export async function settleDoubts(
   tx: Connection,
@@ -144,15 +156,13 @@ export async function settleDoubts(
   judged: readonly JudgedDoubt[],
 ): Promise<Partial<ChangeSet>> {
   if (judged.length === 0) return {};
-  const verdicts = new Map(judged.map((doubt) => [doubt.id, doubt]));
-  const isJudged = sql`m.id = any (${[...verdicts.keys()]}::uuid[]) and m.doubted_at is not null and ${isActive(tx)}`;
+  const verdicts = new Map(judged.map(({ id, verdict }) => [id, verdict]));
   const deactivated: Deactivation[] = [];
   const settledDoubts: string[] = [];
   const changes: MemoryChange[] = [];
-  for (const memory of await findOwned(tx, ownerRef, isJudged)) {
+  for (const memory of await findStillDoubted(tx, ownerRef, judged)) {
     const { id, doubtedAt } = memory;
-    const { revision, verdict } = verdicts.get(id) as JudgedDoubt;
-    if (revision !== memory.revision) continue;
+    const verdict = verdicts.get(id);
     if (verdict === "holds") {
       settledDoubts.push(id);
       changes.push(settledDoubt(memory, { verdict }));

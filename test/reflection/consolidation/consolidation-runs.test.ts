@@ -3,6 +3,8 @@ import type { Scope } from "../../../src/index.js";
 import { consolidateNow } from "../../support/consolidate-now.js";
 import { findEverywhere } from "../../support/find-everywhere.js";
 import { judgingModel } from "../../support/pair-judge.js";
+import { restOn } from "../../support/rests-on.js";
+import { taskModel } from "../../support/task-model.js";
 import { useTestDatabase } from "../../support/test-database.js";
 
 const db = useTestDatabase();
@@ -141,6 +143,32 @@ describe("runs of consolidation", () => {
     const now = new Map((await stored()).map((each) => [each.id, each]));
     expect(now.get(third?.id ?? "")).toMatchObject({ state: "active", text: third?.text });
     expect(now.get(third?.kept?.id ?? "")).toMatchObject({ text: "The user has a trophy." });
+  });
+
+  it("An apply lists a doubt that somebody settled meanwhile among what it left", async () => {
+    const verdicts = [{ memory: 1, reason: "", verdict: "ended" }];
+    const model = taskModel({ memory_doubts: () => ({ structured: { verdicts } }) });
+    const memory = db.memory({ model });
+    const scope = { userId: `hobbyist ${users++}` };
+    const townOf = (value: string) =>
+      memory.memories.add({
+        scope,
+        memories: { category: "profile", key: "town", value, text: `Lives in ${value}.` },
+        consent: "given",
+      });
+    const [town] = await townOf("Faro");
+    const draft = { kind: "insight", category: "interests", origin: "user" } as const;
+    const swims = { ...draft, text: "Swims each day." };
+    const [insight] = await memory.memories.add({ scope, memories: swims });
+    const id = insight?.id ?? "";
+    await restOn(db, town?.id, id);
+    await townOf("Graz");
+    const run = await memory.consolidations.preview({ scope });
+    expect(run?.closed).toMatchObject([{ id, verdict: "ended" }]);
+    await memory.memories.confirm({ scope, id });
+    const decision = { scope, id: run?.id ?? "", decision: "apply" } as const;
+    expect((await memory.consolidations.decide(decision)).left).toMatchObject([{ id }]);
+    expect(await memory.memories.get({ scope, id })).toMatchObject({ state: "active" });
   });
 
   it("Writers at the time of an apply lose nothing", async () => {
