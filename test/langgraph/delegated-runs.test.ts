@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Command, MessagesAnnotation, Overwrite, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -186,7 +186,7 @@ describe("a graph with memory in another's node", () => {
     expect(await delegated(thread)).toEqual([]);
   });
 
-  it.each(["all its messages", "plain objects"] as const)(
+  it.each(["all its messages", "all of them anew", "plain objects"] as const)(
     "An agent with memory hands over to another one, and gives it nothing recalled (%s)",
     async (given) => {
       const memory = learning();
@@ -195,8 +195,17 @@ describe("a graph with memory in another's node", () => {
       const said = { role: "assistant" as const, content: "Over to you." };
       const first = oneNode("desk", ({ messages }) => {
         expect(lines(messages).join()).toContain("zanzibar");
-        const update = { messages: given === "plain objects" ? [said] : [...messages, said] };
-        return new Command({ goto: "second", graph: Command.PARENT, update }) as never;
+        const all = [...messages, new AIMessage(said.content)];
+        const update = {
+          "all its messages": all,
+          "all of them anew": new Overwrite(all),
+          "plain objects": [said],
+        };
+        return new Command({
+          goto: "second",
+          graph: Command.PARENT,
+          update: { messages: update[given] },
+        }) as never;
       });
       const [desk, expert] = [first, chatAgent(model)].map((agent) =>
         withMemory(agent, memory).compile(),

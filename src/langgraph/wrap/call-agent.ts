@@ -73,9 +73,10 @@ export function callAgent(
     try {
       output = await withAdvice(invokeStreamed(agent, input, agentConfig, shown), options.injectAs);
     } catch (error) {
-      const { goto, update } = commandForParent(error, config, shown, messagesKey);
+      const { goto, update, added } = commandForParent(error, config, shown, messagesKey);
+      const replacesAll = Overwrite.isInstance(update[messagesKey]);
       // The run leaves this graph before its remember node.
-      const messages = messagesStateReducer(said, (update[messagesKey] ?? []) as BaseMessage[]);
+      const messages = messagesStateReducer(replacesAll ? [] : said, added);
       await remember({ ...own, [memoryKey]: recalled, [messagesKey]: messages }, config);
       return new Command({ graph: Command.PARENT, goto, update });
     }
@@ -232,10 +233,13 @@ function commandForParent(
     throw error;
   const { goto = [], update = {} } = withoutRecalled(error.command, shown);
   const values: StateValues = { ...(Array.isArray(update) ? Object.fromEntries(update) : update) };
-  if (values[messagesKey] === undefined) return { goto, update: values };
+  const given = values[messagesKey];
+  const isWhole = Overwrite.isInstance(given);
+  const list = [(isWhole ? given.value : given) ?? []].flat() as BaseMessageLike[];
   // They keep the ids under which they are recorded.
-  const given = [values[messagesKey]].flat() as BaseMessageLike[];
-  return { goto, update: { ...values, [messagesKey]: given.map(coerceMessageLikeToMessage) } };
+  const added = list.map(coerceMessageLikeToMessage);
+  if (given !== undefined) values[messagesKey] = isWhole ? new Overwrite(added) : added;
+  return { goto, update: values, added };
 }
 
 /** Changes from `state` to `output`, and ids of seen messages that `output` lacks. */
