@@ -260,7 +260,7 @@ function messageUpdate(
   const added = said.filter((message) => !own.has(message.id));
   const saidIds = idsOfMessages(said);
   const merged = [...kept.filter((message) => saidIds.has(message.id)), ...added];
-  if (sameOrder(merged, said)) {
+  if (sameOrder(merged, said, own)) {
     const removals = removed.filter((id) => own.has(id)).map((id) => new RemoveMessage({ id }));
     const changed = said.filter((message) => !isSameMessage(own.get(message.id), message));
     return { messages: [...removals, ...changed], removed };
@@ -274,12 +274,18 @@ function idsOfMessages(messages: readonly BaseMessage[]): ReadonlySet<string | u
   return new Set(messages.map((message) => message.id));
 }
 
-/** System messages are always shown first. */
-function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]): boolean {
-  const talk = (messages: readonly BaseMessage[]) =>
-    messages.filter((message) => message.getType() !== "system").map((message) => message.id);
-  const other = talk(right);
-  return talk(left).every((id, index) => id === other[index]);
+/** The state's own system messages are always shown first. */
+function sameOrder(
+  left: readonly BaseMessage[],
+  right: readonly BaseMessage[],
+  own: ShownView["own"],
+): boolean {
+  const placed = (messages: readonly BaseMessage[]) =>
+    messages
+      .filter((message) => message.getType() !== "system" || !own.has(message.id))
+      .map((message) => message.id);
+  const other = placed(right);
+  return placed(left).every((id, index) => id === other[index]);
 }
 
 /** Loading a checkpoint makes another object of an equal message. */
