@@ -26,7 +26,7 @@ import {
 
 /** What a prompt shows of memory, before it is printed. Nothing in it is shown twice. */
 export function planPrompt(recalled: Recalled) {
-  const { epoch, changes, consents, unread, day } = recalled;
+  const { epoch, changes, consents, unread, day, leftOn } = recalled;
   const memories = withoutTold(shownIn(recalled.memories), changes);
   const inBlock = memories.filter(({ part }) => standingParts.includes(part));
   const found = memories.filter(({ part }) => !standingParts.includes(part));
@@ -39,7 +39,9 @@ export function planPrompt(recalled: Recalled) {
     unread,
     omitted: epoch.added.omitted,
     day,
+    leftOn,
   };
+  const firstDated = epoch.earlier.find((turn) => turn.day !== null) ?? own;
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
   // A prompt without memory names no day, and a block with memories names it for its turn.
   const isUndated = namedDays.length === 0 && countOf(own) + own.omitted === 0;
@@ -50,7 +52,7 @@ export function planPrompt(recalled: Recalled) {
   );
   return {
     /** Stays until the epoch ends. */
-    block: { memories: inBlock, day: namedDays[0] ?? day },
+    block: { memories: inBlock, day: firstDated.day ?? day, leftOn: firstDated.leftOn },
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -239,23 +241,23 @@ function beginning(text: string): string {
  * user's message; a turn's prompt is `printPrompt`.
  */
 export function memoryBlock(recalled: Recalled): string | null {
-  const { changes, day, epoch } = recalled;
+  const { changes, epoch } = recalled;
   const memories = [
     ...withoutTold(shownIn(recalled.memories), changes),
     ...shownIn(epoch.added),
     ...epoch.earlier.flatMap((turn) => turn.memories),
   ];
-  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), day);
+  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), recalled);
 }
 
 /** What a turn's prompt has of memory. */
 export function printPrompt(recalled: Recalled) {
   const { block, hasMemories, earlier, own } = planPrompt(recalled);
-  const text = printBlock(recalled, sectionsOf(block, recalled), block.day);
+  const text = printBlock(recalled, sectionsOf(block, recalled), block);
   const additions = new Map<string | undefined, string>();
   for (const turn of [...earlier, { ...own, messageId: undefined }]) {
     const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
-    if (turn.day !== null) sections.push(dayLine(turn.day));
+    if (turn.day !== null) sections.push(dayLine(turn.day, turn.leftOn));
     if (sections.length === 0) continue;
     // A prompt without a block begins with what its first turn adds.
     if (text === null && additions.size === 0) sections.unshift(memoryPreface);
@@ -286,7 +288,7 @@ export function printPrompt(recalled: Recalled) {
 function printBlock(
   { memories, summary, omitted }: Pick<Recalled, "memories" | "summary" | "omitted">,
   sections: readonly string[],
-  day: string,
+  { day, leftOn }: Pick<Recalled, "day" | "leftOn">,
 ): string | null {
   const hasMemories = sections.length > 0;
   const conversation: string[] = [];
@@ -298,7 +300,7 @@ function printBlock(
   const printed: string[] = [];
   if (hasMemories) {
     const notice = omittedNotice(memories.omitted, memories.omittedAtLeast);
-    printed.push(blockHeading(day), ...sections, ...notice);
+    printed.push(blockHeading(day, leftOn), ...sections, ...notice);
     above.push("memory");
   } else printed.push(memoryPreface);
   if (conversation.length > 0) printed.push(`# Recent Conversation\n${conversation.join("\n\n")}`);
@@ -309,6 +311,7 @@ function printBlock(
 
 /** Budgets count this day in the prompt, so that no day shows less than another. */
 const countedDay = "2026-11-28";
+const countedLeftOn = "2026-11-25";
 
 /** Of the whole block without the conversation, if it shows `memories` and omits so many. */
 export function blockTokens(
@@ -318,7 +321,8 @@ export function blockTokens(
 ): number {
   const sections = sectionsOf({ ...found, memories }, found);
   const block = { memories: { ...found.memories, omitted }, summary: null, omitted: null };
-  return estimateTokens(printBlock(block, sections, countedDay) ?? "");
+  const dated = { day: countedDay, leftOn: found.leftOn && countedLeftOn };
+  return estimateTokens(printBlock(block, sections, dated) ?? "");
 }
 
 /** Notes have longer beginnings, which are counted with them. */
@@ -329,10 +333,20 @@ export function headingTokens(section: MemorySection): number {
 
 const longDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
 
-const dayLine = (day: string): string => `Today is ${longDay.format(new Date(`${day}T00:00Z`))}.`;
+/** What was said on another day has "tomorrow" and "last week" of that day. */
+function dayLine(day: string, leftOn?: string): string {
+  const [today, before] = [day, leftOn ?? day].map((each) =>
+    longDay.format(new Date(`${each}T00:00Z`)),
+  );
+  const line = `Today is ${today}.`;
+  return before === today
+    ? line
+    : `${line}\nBefore today, this conversation was last continued on ${before}.`;
+}
 
 const opening = "<memory>\n";
-const blockHeading = (day: string) => `# Long-term Memory\n${dayLine(day)}\n${memoryPreface}`;
+const blockHeading = (day: string, leftOn?: string) =>
+  `# Long-term Memory\n${dayLine(day, leftOn)}\n${memoryPreface}`;
 const requestFor = (above: string) => `Answer consistently using the ${above} above.`;
 const closing = "\n</memory>";
 

@@ -137,6 +137,7 @@ export function recalledOf(turn: RebuiltTurn): Recalled {
     consents: own.consents,
     unread: own.unread,
     day: turn.day,
+    leftOn: turn.isNew ? own.leftOn : undefined,
     timeZone,
   };
 }
@@ -185,7 +186,7 @@ function toldOf(
   { timeZone }: HandedOn,
   mark: Mark,
 ): Omit<EarlierAdditions, "messageId" | "memories"> {
-  const { since = 0, count = 0, omitted = 0, day = null } = news ?? {};
+  const { since = 0, count = 0, omitted = 0, day = null, leftOn } = news ?? {};
   const isThere = (id: string | null) => id === null || memories.has(id);
 
   const top = (news?.changes ?? []).map(([rev, name, insteadId]): RecalledChange => {
@@ -212,7 +213,14 @@ function toldOf(
     const text = mark("unread", now === undefined ? "forgotten" : "edited");
     return { text, saidAt: null, place };
   });
-  return { changes: { since, revision: since, count, top }, consents, unread, omitted, day };
+  return {
+    changes: { since, revision: since, count, top },
+    consents,
+    unread,
+    omitted,
+    day,
+    leftOn,
+  };
 }
 
 function rebuildSummary(

@@ -91,7 +91,9 @@ async function recalledOf(
 
   // A task says all that its agent needs; earlier tasks are others'.
   const known = isDelegatedThread(threadId) ? null : found.conversation;
-  const { epoch, firstSeq, edited, ...conversation } = known ?? emptyConversation;
+  const { epoch, firstSeq, edited, lastSaidAt, ...conversation } = known ?? emptyConversation;
+  const day = dayIn(deps.clock(), timeZone);
+  const lastDay = lastSaidAt === null ? day : dayIn(new Date(lastSaidAt), timeZone);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
@@ -124,7 +126,8 @@ async function recalledOf(
     },
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
-    day: dayIn(deps.clock(), timeZone),
+    day,
+    ...(epoch === null && lastDay !== day && { leftOn: lastDay }),
     timeZone,
   };
 
@@ -186,6 +189,7 @@ function messagesShown(
 }
 
 const emptyConversation: Conversation = {
+  lastSaidAt: null,
   summary: null,
   processing: null,
   gap: [],

@@ -44,6 +44,8 @@ export interface Additions {
   readonly omitted: number;
   /** The day that the turn names, as "2026-11-28"; null if the prompt names it already. */
   readonly day: string | null;
+  /** Beside it, the day on which the conversation was left; none if it was that day too. */
+  readonly leftOn?: string | undefined;
 }
 
 export interface EarlierAdditions extends Additions {
@@ -136,6 +138,8 @@ export interface Recalled {
   readonly consents: readonly RecalledConsent[];
   /** Today in the user's time zone, as "2026-11-28". */
   readonly day: string;
+  /** Where an epoch begins on another day, the day on which the conversation was left. */
+  readonly leftOn?: string | undefined;
   /** The user's, as "Europe/Lisbon". */
   readonly timeZone: string;
 }

@@ -190,9 +190,9 @@ function earlierInEpoch({ conversation, shown, told }: RecallResult) {
   const earlier = [...turns].map(([messageId, memories]): EarlierAdditions => {
     const turn = told.find((each) => each.messageId === messageId);
     const { changes: top = [], consents = [], unread = [], news } = turn ?? {};
-    const { since = 0, count = 0, omitted = 0, day = null } = news ?? {};
+    const { since = 0, count = 0, omitted = 0, day = null, leftOn } = news ?? {};
     const changes = { since, revision: since, count, top };
-    return { messageId, memories, changes, consents, unread, omitted, day };
+    return { messageId, memories, changes, consents, unread, omitted, day, leftOn };
   });
   return { block, earlier, toldIds };
 }

@@ -32,7 +32,8 @@ export function shownBy(recalled: Recalled): ShownContext {
     ({ event }) => event !== "deleted" && event !== "soft_deleted" && !isDoubt(event),
   );
   const found = [...memories.relevant, ...memories.episodes];
-  const news = newsOf(own, epoch.isNew && hasMemories ? recalled.day : own.day, printed);
+  const dated = epoch.isNew && hasMemories ? recalled : own;
+  const news = newsOf(own, dated, printed);
   return {
     revision: changes.revision,
     memoryIds: [...memoryIds],
@@ -71,7 +72,7 @@ function idsOf(shown: readonly ShownMemory[]) {
 /** Undefined if the turn was told nothing beside memories. */
 function newsOf(
   { changes: { since, count, top }, consents, unread, omitted }: Additions,
-  day: string | null,
+  { day, leftOn }: Pick<Additions, "day" | "leftOn">,
   printed: readonly ShownMemory[],
 ): ShownNews | undefined {
   const news: ShownNews = {};
@@ -88,6 +89,7 @@ function newsOf(
   if (doubts.length > 0) news.doubts = doubts;
   if (omitted > 0) news.omitted = omitted;
   if (day !== null) news.day = day;
+  if (day !== null && leftOn !== undefined) news.leftOn = leftOn;
   return Object.keys(news).length === 0 ? undefined : news;
 }
 

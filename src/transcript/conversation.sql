@@ -8,7 +8,7 @@ create or replace function mnemograph.conversation_messages_1(
   begin
     return array_to_json(array(
       select row_to_json(j) from (
-        select m.seq, m.message_id as "messageId", m.role, m.actor, case when not h.is_held then m.content end as text,
+        select m.seq, m.message_id as "messageId", m.role, m.actor, m.said_at as "saidAt", case when not h.is_held then m.content end as text,
           case when not h.is_held then m.serialised end as serialised
         from (
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq = alone

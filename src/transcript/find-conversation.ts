@@ -31,7 +31,13 @@ interface OpenEpoch {
   readonly news: readonly (readonly [messageId: string, ShownNews])[];
 }
 
+interface DatedMessage extends TranscriptMessage {
+  readonly saidAt: string;
+}
+
 export interface Conversation {
+  /** When its last message was said; null before the first. */
+  readonly lastSaidAt: string | null;
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
@@ -44,14 +50,14 @@ export interface Conversation {
     readonly startSeq: number;
     readonly endSeq: number;
   } | null;
-  readonly gap: TranscriptMessage[];
+  readonly gap: DatedMessage[];
   /** The oldest gap messages if there are too many to show. */
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
   /**
    * The last messages that the summary covers, from a turn's start; long results and a long turn's
    * middle are omitted.
    */
-  readonly recent: TranscriptMessage[];
+  readonly recent: DatedMessage[];
   /**
    * The turn at the summary's end, if the gap has no user's message; of a long one the question.
    */
@@ -106,6 +112,7 @@ export function conversationOf(
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
+    lastSaidAt: (last ?? recent.at(-1))?.saidAt ?? null,
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
     summary,

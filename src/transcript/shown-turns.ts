@@ -60,6 +60,8 @@ const newsSchema = z.strictObject({
   omitted: smallCount.optional(),
   /** The day that the prompt was told, as "2026-11-28". */
   day: z.iso.date().optional(),
+  /** With it, the day on which the conversation was left. */
+  leftOn: z.iso.date().optional(),
 });
 
 const exportedPlace = z.tuple([z.string(), smallCount]);

@@ -57,3 +57,36 @@ it("The day in every prompt is the user's, in any time zone and at any time", as
   const lately = between("1975-01-01", "2100-01-01");
   await fc.assert(fc.asyncProperty(zones, ever, lately, check), { numRuns: 15 });
 });
+
+it.each(["ledger", "every-round"] as const)(
+  "A conversation that goes on after days says when it was left, and a replay says it too (%s)",
+  async (preset) => {
+    let now = new Date("2026-03-02T23:30:00Z");
+    const memory = db.memory({ clock: () => now, config: { preset } });
+    const { scope, threadId } = newAddress();
+    const turn = { scope, threadId, timeZone: "Asia/Tokyo" };
+    const add = { text: "The user is allergic to nuts.", category: "constraints" };
+    await memory.memories.add({ scope, memories: add });
+    await memory.remember({ ...turn, messages: [{ role: "user", content: "I fly tomorrow." }] });
+
+    now = new Date("2026-03-05T10:00:00Z");
+    const left = [
+      "Today is Thursday, 5 March 2026.",
+      "Before today, this conversation was last continued on Tuesday, 3 March 2026.",
+    ].join("\n");
+    const times: number[] = [];
+    for (const query of ["When do I fly?", "At which hour?"]) {
+      const { messages, shown } = await memory.promptFor({ ...turn, query });
+      const prompt = messages.map(({ content }) => content).join("\n");
+      times.push(prompt.split(left).length - 1);
+      await memory.remember({ ...turn, shown, messages: [{ role: "user", content: query }] });
+      const [last] = await memory.threads.shown({ scope, threadId, limit: 1 });
+      const replayed = await memory.threads.replay({ scope, threadId, turn: last?.turn ?? 0 });
+      expect(replayed.gaps).toEqual([]);
+      expect(JSON.stringify(replayed.messages).includes("was last continued")).toBe(
+        prompt.includes(left),
+      );
+    }
+    expect(times).toEqual(preset === "ledger" ? [1, 1] : [1, 0]);
+  },
+);

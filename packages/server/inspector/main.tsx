@@ -16,10 +16,7 @@ async function begin(): Promise<void> {
     // says so.
     await exchangeToken(token).catch(() => {});
   }
-  const page = document.getElementById("page");
-  if (!page) return;
-  page.replaceChildren();
-  render(<Shell />, page);
+  render(<Shell />, document.getElementById("page") as HTMLElement);
 }
 
 void begin();

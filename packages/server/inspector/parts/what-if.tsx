@@ -101,11 +101,7 @@ function Lines({ turn }: OfTurn) {
               </button>
             )}
           </div>
-          {asked === null ? (
-            <Outcome {...replayed} />
-          ) : (
-            <Changed key={JSON.stringify(asked)} turn={turn} asked={asked} />
-          )}
+          {asked === null ? <Outcome {...replayed} /> : <Changed turn={turn} asked={asked} />}
         </form>
       )}
     </QueryResult>

@@ -122,7 +122,7 @@ function Requests() {
       <QueryResult query={found}>
         {({ requests }) => (
           <>
-            <Rows rows={requests} none="Nobody asked to forget anything.">
+            <Rows rows={requests} none="No request to forget anything.">
               {(request) => (
                 <RequestRow key={`${request.at} ${nameOf(request.scope)}`} {...request} />
               )}

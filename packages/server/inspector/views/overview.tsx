@@ -26,9 +26,10 @@ export function Overview() {
     weekday: "long",
     day: "numeric",
     month: "long",
+    timeZone: "UTC",
   });
   return (
-    <Page title={name || "Overview"} beside={<span class="faint">{today}</span>}>
+    <Page title={name || "Overview"} beside={<span class="faint">{today}, UTC</span>}>
       <QueryResult query={stats}>{(found) => <Today stats={found} />}</QueryResult>
       <div class="split">
         <div>
