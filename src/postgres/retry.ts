@@ -43,9 +43,9 @@ export async function retryOn<Result>(
  */
 export const afterDeadlocks = <Result>(work: () => Promise<Result>): Promise<Result> =>
   retryOn(["40P01"], work, {
-    most: 5,
+    most: 10,
     stepMs: 10,
-    busy: "Others kept locking the same rows each of the 5 times it was tried; nothing was written. Try again.",
+    busy: "Others kept locking the same rows, so what was left to write was not written. Try again.",
   });
 
 /** Six tries at 0 to 3.1 s. */

@@ -136,12 +136,15 @@ function createdTables(migrations: readonly Migration[], schemaName: string): st
 
 const setFlags = { core: "", vector: " --vectors", isolation: " --isolation" };
 
-/** The command that does `words` in a schema, without the connection string. */
+/** The command that does `words` in a schema, without the connection string; to paste into a shell. */
 export function commandAt({ schemaName, dataDir }: SchemaPlace, words: string): string {
-  const schema = schemaName === "mnemograph" ? "" : ` --schema ${schemaName}`;
-  const folder = dataDir === undefined ? "" : ` --data-dir ${dataDir}`;
+  const schema = schemaName === "mnemograph" ? "" : ` --schema ${shellWord(schemaName)}`;
+  const folder = dataDir === undefined ? "" : ` --data-dir ${shellWord(dataDir)}`;
   return `npx @mnemograph/server ${words}${schema}${folder}`;
 }
+
+const shellWord = (word: string): string =>
+  /^[\p{L}\p{N}_./:\\-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The same, to set up `sets`. */
 export const migrateCommandLine = (

@@ -20,7 +20,7 @@ import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { findThread, type OwnedThread } from "../transcript/claim-thread.js";
 import { newMessages } from "../transcript/record.js";
 import type { Job } from "../work/work-kinds.rule.js";
-import { blankMessage, inTransaction, recordEdits } from "./edited-messages.js";
+import { blankMessage, recordEdits } from "./edited-messages.js";
 import { clearQuotes, purging } from "./purge-resting.js";
 import { settleResting } from "./settle-resting.js";
 
@@ -141,7 +141,7 @@ async function changeMessage(
 ): Promise<ChangedTranscript> {
   const { scope, threadId } = address;
   const { tenantId } = scopeColumns(scope);
-  return inTransaction({ ...deps, db: deps.db.patient }, async (tx) => {
+  return deps.db.patient.transaction(async (tx) => {
     const { ref } = await lockOwner(tx, scope);
     // Writers of its checkpoints share a lock on the thread.
     await tx.query(sql`select id from ${tx.schema}.thread where id = ${threadRef} for update`);

@@ -6,7 +6,6 @@ import { encodeMessage } from "../messages/message-codec.js";
 import { insertEvents } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
-import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { lockOwner, scopeColumns, threadIs } from "../scope/scope-predicates.js";
@@ -42,23 +41,13 @@ export async function closeEdited(
   { scope, threadId }: ThreadAddress,
   edits: readonly EditedWords[],
 ): Promise<boolean> {
-  return inTransaction(deps, async (tx) => {
+  return deps.db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     const thread = await findChanged(tx, { scope, threadId }, edits);
     const settling = { ownerRef: owner.ref, scope, threadId, thread, actor: "edit", unread: null };
     return (await settleResting(tx, settling, hiddenEnding(deps))).isAnything;
   });
 }
-
-/** Writers of memories lock their owner first, some others a thread. */
-export const inTransaction = <Result>(
-  { db }: EditRuntime,
-  work: (tx: Connection) => Promise<Result>,
-): Promise<Result> =>
-  retryOn(["40P01"], () => db.transaction(work), {
-    most: 10,
-    busy: "The change of a message was not recorded: others kept writing to its owner. Try again.",
-  });
 
 async function findChanged(
   tx: Connection,
@@ -141,7 +130,7 @@ export async function recordTurn(
   const turn = await record(deps, input, due);
   if (turn.edits.length === 0) return turn;
   const { scope, threadId } = input;
-  const isUnread = await inTransaction(deps, async (tx) => {
+  const isUnread = await deps.db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);
     const extracts = due.extract !== undefined;
     const recording = { ...turn, scope, threadId, ownerRef, actor: "edit", extracts };

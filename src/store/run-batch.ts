@@ -3,7 +3,6 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
-import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { lockOwner, type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
@@ -49,16 +48,7 @@ export async function runBatch(
     if (conditional.length > 0) await requireUnchanged(tx, scope, conditional);
     return tx.query<FoundItem>(statement);
   };
-  // Batches that write the same items in different orders may deadlock.
-  const busy =
-    "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.";
-  return asTenant(columns.tenantId, () =>
-    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(run) : run(db)), {
-      most: 10,
-      stepMs: 10,
-      busy,
-    }),
-  );
+  return asTenant(columns.tenantId, () => (conditional.length > 0 ? db.transaction(run) : run(db)));
 }
 
 /** The owner's lock serializes conditional batches; a lock on the items keeps other writers out. */

@@ -174,17 +174,21 @@ export async function newMessages(
   threadId = "",
   captions: Captions = new Map(),
 ) {
-  const referring = messages.map((message) =>
-    withReferences(message, (file) => captions.get(sourceOf(file))),
-  );
+  const pause = createPauses();
+  const referring: BaseMessage[] = [];
+  for (const message of messages) {
+    referring.push(withReferences(message, (file) => captions.get(sourceOf(file))));
+    await pause();
+  }
   const redacted = await Promise.all(referring.map(redactor.message));
   const made: NewMessage[] = [];
-  const pause = createPauses();
   for (const [place, message] of redacted.entries()) {
     const original = messages[place] as BaseMessage;
     const words = wordsOf(original);
     const check = words === null ? null : await wordsCheck(redactor, words);
     const kept = await newMessageOf(message, threadId, check, pause);
+    // A message of 100,000 parts takes a tenth of a second each time that it is written.
+    await pause();
     const altered = message !== original && kept.serialised !== encodeMessage(original);
     made.push({ ...kept, altered });
     await pause();

@@ -9,7 +9,6 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { asTenant } from "../postgres/isolation.js";
-import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
@@ -80,7 +79,7 @@ export async function importLines(
       const remaining: ImportableLine[] = [];
       for (const each of batch)
         if (each.number > done) remaining.push(await importable(runtime, each));
-      if (remaining.length > 0) await writeWithRetries(db, progress, remaining);
+      if (remaining.length > 0) await writeLines(db, progress, remaining);
       return remaining;
     });
     for (const { line } of added) {
@@ -168,15 +167,13 @@ interface ImportProgress extends ImportSource {
   readonly hasBegun: boolean;
 }
 
-async function writeWithRetries(
+async function writeLines(
   db: Database,
   progress: ImportProgress,
   lines: readonly ImportableLine[],
 ) {
-  const write = () => db.transaction((tx) => writeBatch(tx, progress, lines));
-  // Other writers lock threads before owners, which may deadlock.
-  const busy = "Others kept writing to the scope while it was imported. Import it again.";
-  await retryOn(["40P01"], write, { most: 5, busy }).catch((error: unknown) => {
+  const write = (tx: Connection) => writeBatch(tx, progress, lines);
+  await db.transaction(write).catch((error: unknown) => {
     throw refusal(error, lines);
   });
 }

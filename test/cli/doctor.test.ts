@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -195,6 +196,18 @@ describe("doctor without a database", () => {
     expect(wrong(checks)).toEqual([expect.stringMatching(line)]);
     expect(JSON.stringify(checks)).not.toContain("secret");
   });
+});
+
+it("The doctor's commands may be pasted into a shell, whatever the folder and the schema are called", async () => {
+  const dataDir = "/nowhere/Ana's files/$HOME";
+  const { checks } = await diagnose(flags({ dataDir, schema: "my memory" }));
+  const [, command] = /`npx @mnemograph\/server (.*)`/.exec(wrong(checks)[0] ?? "") ?? [];
+  const words = execFileSync("sh", ["-c", `printf '%s\\n' ${command}`], { encoding: "utf8" });
+  expect(words.trimEnd().split("\n")).toEqual([
+    "migrate",
+    ...["--schema", "my memory"],
+    ...["--data-dir", dataDir],
+  ]);
 });
 
 describe.skipIf(!onServer())("doctor on a server (server only)", () => {

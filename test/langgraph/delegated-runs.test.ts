@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
+import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -184,4 +185,37 @@ describe("a graph with memory in another's node", () => {
     );
     expect(await delegated(thread)).toEqual([]);
   });
+
+  it.each(["all its messages", "plain objects"] as const)(
+    "An agent with memory hands over to another one, and gives it nothing recalled (%s)",
+    async (given) => {
+      const memory = learning();
+      const thread = await knownThread(memory);
+      const model = answering();
+      const said = { role: "assistant" as const, content: "Over to you." };
+      const first = oneNode("desk", ({ messages }) => {
+        expect(lines(messages).join()).toContain("zanzibar");
+        const update = { messages: given === "plain objects" ? [said] : [...messages, said] };
+        return new Command({ goto: "second", graph: Command.PARENT, update }) as never;
+      });
+      const [desk, expert] = [first, chatAgent(model)].map((agent) =>
+        withMemory(agent, memory).compile(),
+      );
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode("first", desk as never, { ends: ["second"] })
+        .addNode("second", expert as never)
+        .addEdge(START, "first")
+        .compile({ checkpointer: memory.checkpointer() });
+      await say(graph, "question 1", thread);
+      const { messages } = await say(graph, "question 2", thread);
+      const told = (round: number) => [
+        `human: question ${round}`,
+        "ai: Over to you.",
+        `ai: answer ${round}`,
+      ];
+      expect(lines(messages)).toEqual([...told(1), ...told(2)]);
+      const recorded = await memory.threads.messages(addressOf(thread));
+      expect(recorded.map(({ text }) => text)).toEqual(messages.map(({ text }) => text));
+    },
+  );
 });

@@ -167,21 +167,21 @@ describe("an agent that removes messages", () => {
     expect(shown.at(-1)).toBe("question 6");
   });
 
-  it("A message that an agent inserts stays in its place", async () => {
+  it.each([
+    ["ai", AIMessage],
+    ["system", SystemMessage],
+  ] as const)("A message that an agent inserts stays in its place (%s)", async (type, Inserted) => {
+    const digest = new Inserted({ id: "digest", content: "digest" });
     const condensing = (model: ScriptedChatModel) =>
       changing(model, (messages) =>
         messages.length < 5
           ? []
-          : [
-              new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
-              new AIMessage({ id: "digest", content: "digest" }),
-              ...messages.slice(-3),
-            ],
+          : [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), digest, ...messages.slice(-3)],
       );
     const { model, graph, thread } = agentWithMemory(database.memory(), { build: condensing });
     await converse(graph, thread, 1, 2, 3);
     const { values } = await graph.getState(thread);
-    expect(lines(values.messages)).toEqual(["ai: digest", ...rounds(2, 3)]);
+    expect(lines(values.messages)).toEqual([`${type}: digest`, ...rounds(2, 3)]);
     expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
   });
 });

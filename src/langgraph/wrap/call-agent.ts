@@ -1,7 +1,19 @@
 import type { CallbackManager } from "@langchain/core/callbacks/manager";
-import { type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import {
+  type BaseMessage,
+  type BaseMessageLike,
+  coerceMessageLikeToMessage,
+  HumanMessage,
+  RemoveMessage,
+} from "@langchain/core/messages";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
-import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
+import {
+  Command,
+  isParentCommand,
+  type LangGraphRunnableConfig,
+  messagesStateReducer,
+  Overwrite,
+} from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../messages/message-codec.js";
@@ -18,6 +30,7 @@ import {
 } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling, recallingForTask } from "../nodes/recall-node.js";
+import { remembering } from "../nodes/remember-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
 import { isWithinTool } from "../run/run-identity.js";
 import {
@@ -35,13 +48,16 @@ type AgentState = MemoryState & { [removedKey]?: string[] } & StateValues;
 export function callAgent(
   agent: AgentGraph,
   memory: Memory,
-  options: Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> &
-    MessagesKeyOption,
+  options: TurnOptions & MessagesKeyOption,
 ) {
   const { builder } = agent;
   const recallAgain = recalling(memory, options);
+  const remember = remembering(memory, options);
   const { messagesKey = "messages" } = options;
-  return async (state: AgentState, config: LangGraphRunnableConfig): Promise<StateValues> => {
+  return async (
+    state: AgentState,
+    config: LangGraphRunnableConfig,
+  ): Promise<StateValues | Command> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // A resumed run starts here without recalled memory, which is not checkpointed.
     const recalled = fromState(
@@ -53,10 +69,16 @@ export function callAgent(
     const { agentConfig, isSeen } = storingForgetfully(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
-    const output = await withAdvice(
-      invokeStreamed(agent, input, agentConfig, shown),
-      options.injectAs,
-    );
+    let output: StateValues;
+    try {
+      output = await withAdvice(invokeStreamed(agent, input, agentConfig, shown), options.injectAs);
+    } catch (error) {
+      const { goto, update } = commandForParent(error, config, shown, messagesKey);
+      // The run leaves this graph before its remember node.
+      const messages = messagesStateReducer(said, (update[messagesKey] ?? []) as BaseMessage[]);
+      await remember({ ...own, [memoryKey]: recalled, [messagesKey]: messages }, config);
+      return new Command({ graph: Command.PARENT, goto, update });
+    }
 
     const { [messagesKey]: messages, ...others } = output;
     const changed: StateValues = {
@@ -196,6 +218,26 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
   return { ...config, callbacks: copy };
 }
 
+/**
+ * An agent's command to the graph around its own, such as to hand over to another agent. @throws
+ * `error` if it is none
+ */
+function commandForParent(
+  error: unknown,
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+  messagesKey: string,
+) {
+  if (!isParentCommand(error) || error.command.graph !== config.configurable?.checkpoint_ns)
+    throw error;
+  const { goto = [], update = {} } = withoutRecalled(error.command, shown);
+  const values: StateValues = { ...(Array.isArray(update) ? Object.fromEntries(update) : update) };
+  if (values[messagesKey] === undefined) return { goto, update: values };
+  // They keep the ids under which they are recorded.
+  const given = [values[messagesKey]].flat() as BaseMessageLike[];
+  return { goto, update: { ...values, [messagesKey]: given.map(coerceMessageLikeToMessage) } };
+}
+
 /** Changes from `state` to `output`, and ids of seen messages that `output` lacks. */
 function messageUpdate(
   state: readonly BaseMessage[],
@@ -218,7 +260,7 @@ function messageUpdate(
   const added = said.filter((message) => !own.has(message.id));
   const saidIds = idsOfMessages(said);
   const merged = [...kept.filter((message) => saidIds.has(message.id)), ...added];
-  if (sameOrder(merged, said)) {
+  if (sameOrder(merged, said, own)) {
     const removals = removed.filter((id) => own.has(id)).map((id) => new RemoveMessage({ id }));
     const changed = said.filter((message) => !isSameMessage(own.get(message.id), message));
     return { messages: [...removals, ...changed], removed };
@@ -232,12 +274,18 @@ function idsOfMessages(messages: readonly BaseMessage[]): ReadonlySet<string | u
   return new Set(messages.map((message) => message.id));
 }
 
-/** System messages are always shown first. */
-function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]): boolean {
-  const talk = (messages: readonly BaseMessage[]) =>
-    messages.filter((message) => message.getType() !== "system").map((message) => message.id);
-  const other = talk(right);
-  return talk(left).every((id, index) => id === other[index]);
+/** The state's own system messages are always shown first. */
+function sameOrder(
+  left: readonly BaseMessage[],
+  right: readonly BaseMessage[],
+  own: ShownView["own"],
+): boolean {
+  const placed = (messages: readonly BaseMessage[]) =>
+    messages
+      .filter((message) => message.getType() !== "system" || !own.has(message.id))
+      .map((message) => message.id);
+  const other = placed(right);
+  return placed(left).every((id, index) => id === other[index]);
 }
 
 /** Loading a checkpoint makes another object of an equal message. */

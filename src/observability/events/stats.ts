@@ -58,7 +58,7 @@ export interface MemoryCounts {
   /** Turns with a recall by a node, and those that showed any memory. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
-  /** Null if none was timed, and for several apps together. */
+  /** Null if none was timed, and for several days or apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
   /**
    * Conversations whose last message is in the time, and the share in which a turn was shown notes;

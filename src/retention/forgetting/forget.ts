@@ -233,15 +233,12 @@ async function finishErasure(
   return erased !== null;
 }
 
-/**
- * Retries when two erasures of a tenant end at once, and deadlocks: forgetting locks threads before
- * memories, some writers do the opposite.
- */
+/** Retries when two erasures of a tenant end at once. */
 export function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
-  return retryOn(["40P01", "23505"], () => db.transaction(work), {
+  return retryOn(["23505"], () => db.transaction(work), {
     most: 10,
     busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
   });

@@ -189,6 +189,7 @@ it("Statistics by day have the writes, memories and recalls of the scope", async
     recalls: 2,
     recallsWithMemory: 1,
     memories: { fact: 1, insight: 1 },
+    recallLatencyMs: null,
   });
   expect(rows[1]?.recallLatencyMs).toBeNull();
   const { p50 = 0, p95 = 0 } = rows[2]?.recallLatencyMs ?? {};
