@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { withoutSource } from "../memories/audit/snapshot.js";
+import { learnedWords, withoutSource } from "../memories/audit/snapshot.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { eraseMemoryRows, findErasable } from "../retention/forgetting/erase-memories.js";
@@ -49,7 +49,7 @@ export async function clearQuotes(
     where h.owner_ref = ${ownerRef} and h.new #>> '{evidence,threadId}' = ${threadId}
       and (h.new #> '{evidence,seq}' <@ ${seqs} or h.new #>> '{evidence,messageId}' in ${ids})`);
   await tx.query(sql`
-    update ${schema}.history h set new = h.new - 'source'
+    update ${schema}.history h set new = h.new - ${learnedWords}
     where h.owner_ref = ${ownerRef} and ${restsOnChanged(sql`h.new`, threadId, thread)}`);
   // What was once learned from it, and now rests on other messages.
   await tx.query(sql`

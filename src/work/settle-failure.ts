@@ -77,13 +77,17 @@ export async function settleFailure(
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
       await insertEvent(deps.db, failureEvent(of.kind, work, "error", failure.code));
       await of.steps.fail?.(deps.db, claim, work);
-      if (await putOff(deps, of, claim, work)) return "deferred";
+      if (await putOff(deps, of, claim, work, await shownError(deps, failure))) return "deferred";
     }
     return await recordFailure(deps, of, failed, isLast);
   } catch (error) {
     if (error instanceof LeaseLost) return "lost";
     throw error;
   }
+}
+
+async function shownError({ redactor }: JobRuntime, { message: error, output }: Failure) {
+  return { error, output: output && (await redactor.text(output).catch(() => null)) };
 }
 
 const unreadWaitMs = 1_000;
@@ -98,6 +102,7 @@ export async function putOff(
   of: Definition,
   claim: Claim,
   work: LoadedWork,
+  failed?: Parameters<typeof deferWork>[3],
 ): Promise<boolean> {
   const { endSeq } = rangeOf(work) ?? {};
   if (of.policy.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
@@ -108,7 +113,7 @@ export async function putOff(
   const paused = pause.until();
   const until = paused ?? (of.policy.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
-  await deferWork(db, claim, until);
+  await deferWork(db, claim, until, failed);
   const { name, fields } = failedWork(of, claim, work);
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
@@ -129,8 +134,8 @@ async function recordFailure(
 ): Promise<JobStatus> {
   const { db, logger } = deps;
   const { tries, staysFailed = false, meanwhile = "Nothing was written" } = of.policy;
-  const { code, message: error } = failure;
-  const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
+  const { code } = failure;
+  const { error, output } = await shownError(deps, failure);
   const { name, fields } = failedWork(of, claim, work);
   if (isLast && work && !staysFailed) {
     const { doneUntil = claim.doneUntil, more } = work;

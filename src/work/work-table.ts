@@ -104,7 +104,7 @@ export async function takeWork(
     sql`
     update ${db.schema}.work
     set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,
-      error = null, output = null, lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
+      lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
     where ${first}
     returning id::float8 as id, ${column}::float8 as ref, lease::float8 as lease, attempts as attempt,
       done_until::float8 as "doneUntil"`,
@@ -191,13 +191,25 @@ export async function skipWork(
   return reason;
 }
 
+interface TryError {
+  readonly error: string;
+  readonly output: string | null;
+}
+
 /**
  * Releases claimed work until `until` or an earlier mark, without counting a try.
+ * @param failed why the try failed; without it the error of an earlier one stays
  * @throws LeaseLost
  */
-export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
+export async function deferWork(
+  db: Connection,
+  claim: Claim,
+  until: Date,
+  failed?: TryError,
+): Promise<"deferred"> {
+  const shown = failed ? sql`, error = ${failed.error}, output = ${failed.output}` : empty;
   const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz),
-    due_since = coalesce(due_since, taken_at), lease_until = null`;
+    due_since = coalesce(due_since, taken_at), lease_until = null${shown}`;
   await setHeld(db, claim, set);
   return "deferred";
 }
@@ -206,15 +218,7 @@ export async function deferWork(db: Connection, claim: Claim, until: Date): Prom
 export async function failWork(
   db: Connection,
   claim: Claim,
-  {
-    error,
-    output,
-    retryMs,
-  }: {
-    readonly error: string;
-    readonly output: string | null;
-    readonly retryMs: number | null;
-  },
+  { error, output, retryMs }: TryError & { readonly retryMs: number | null },
 ): Promise<void> {
   const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
   await setHeld(
@@ -224,11 +228,9 @@ export async function failWork(
   );
 }
 
-interface GivenUp {
+interface GivenUp extends TryError {
   readonly done: WorkDone;
   readonly range: { readonly startSeq: number; readonly endSeq: number } | null;
-  readonly error: string;
-  readonly output: string | null;
 }
 
 /** Completes unfinished work and keeps a dead letter. @throws LeaseLost */

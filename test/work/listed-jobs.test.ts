@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { newTalk, noted, say, talkAndEnd } from "../notes/note-model.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs } from "../support/due-jobs.js";
+import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -54,6 +56,32 @@ describe("unfinished background work", () => {
     expect(await memory.jobs.list({ kind: "facts" })).toEqual([]);
     const [scope] = failed.map((job) => job.scope);
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
+  });
+
+  it("A job that waits for a model that is down is listed as failed with the error, until it is done", async () => {
+    let now = Date.now();
+    let isDown = true;
+    const model = taskModel({
+      app_note: () => (isDown ? new Error("no answer from the provider") : noted("Wants tea.")),
+    });
+    const memory = db.memory({ model, clock: () => new Date(now) });
+    const talk = newTalk();
+    await talkAndEnd(memory, talk);
+    for (let hour = 0; hour < 3; hour++) {
+      now += 3_600_000;
+      await memory.upkeep({ kinds: ["notes"] });
+      // A job of a paused model is taken and put off again.
+      await say(memory, talk, "More of it.");
+      await memory.threads.end(talk);
+      await memory.upkeep({ kinds: ["notes"] });
+      expect(await memory.jobs.list({ scope: talk.scope, state: "failed" })).toMatchObject([
+        { kind: "notes", detail: "no answer from the provider", givenUpAt: null },
+      ]);
+    }
+    isDown = false;
+    now += 3_600_000;
+    await memory.upkeep({ kinds: ["notes"] });
+    expect(await memory.jobs.list({ scope: talk.scope, kind: "notes" })).toEqual([]);
   });
 
   it("A failed job has its provider's status, its provider's words without secrets, and when it was and is tried", async () => {

@@ -26,3 +26,9 @@ export const isGone: Sql = sql`(i.event = 'DELETE' and coalesce(i.new ->> 'state
 
 /** The snapshot of an entry `h` without the conversation that the memory is from. */
 export const withoutSource: Sql = sql`h.snapshot - ${sourceFields}`;
+
+/**
+ * What an entry `h` has of the conversation that its `source` names: where a memory was said again, the
+ * words are those of another sighting than its own.
+ */
+export const learnedWords: Sql = sql`case when h.event = 'MERGE' then '{source,text}'::text[] else '{source}'::text[] end`;

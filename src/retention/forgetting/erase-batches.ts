@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { checkpointNamesOf } from "../../checkpoints/checkpoint-names.js";
-import { withoutSource } from "../../memories/audit/snapshot.js";
+import { learnedWords, withoutSource } from "../../memories/audit/snapshot.js";
 import { changedSources } from "../../memories/item/index-rows.js";
 import type { Connection } from "../../postgres/connection.js";
 import {
@@ -185,7 +185,7 @@ async function forgetWords(tx: Connection, erasure: ErasureScope, threadId: stri
   await tx.query(sql`
     update ${tx.schema}.history h
     set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end
-      - case when h.new #>> '{source,threadId}' = ${threadId} then 'source' else '' end
+      - case when h.new #>> '{source,threadId}' = ${threadId} then ${learnedWords} else '{}' end
     where h.owner_ref = ${ownerRef}::bigint
       and ${threadId} in (h.new #>> '{evidence,threadId}', h.new #>> '{source,threadId}')`);
 }

@@ -66,6 +66,10 @@ export async function eraseMemoryRows(
       update ${tx.schema}.change_log c set line = ${wordlessLine}
       where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
     await eraseTold(tx, { ownerRef, ids });
+    // Memories that they were merged into, or took the place of, have their words in a record.
+    await tx.query(sql`
+      update ${tx.schema}.history h set new = h.new - '{text,reason}'::text[]
+      where h.owner_ref = ${ownerRef}::bigint and (h.new ->> 'merged' = any (${ids}::text[]) or h.new ->> 'supersededBy' = any (${ids}::text[]))`);
     const { actor, reason } = audit;
     const present = new Map(found.map((memory) => [memory.id, memory]));
     // Those that were purged before have records only.

@@ -5,6 +5,7 @@ import { createGate, HashingEmbeddings } from "../../../src/testing/index.js";
 import { brokenInvariants } from "../../support/broken-invariants.js";
 import { fillScope } from "../../support/fill-scope.js";
 import { countEverything, findEverywhere, word } from "../../support/find-everywhere.js";
+import { judgingModel } from "../../support/pair-judge.js";
 import { candidate, facts, taskModel } from "../../support/task-model.js";
 import { useTestDatabase } from "../../support/test-database.js";
 import { newAddress, say, textsOf } from "../../support/thread-facts.js";
@@ -43,6 +44,39 @@ async function twoThreads(said: readonly [string, string]) {
     await memory.idle();
   }
   return { memory, first, second };
+}
+
+/**
+ * A user's two memories from one thread, and from the messages "m0" and "m1" of another: a statement that says
+ * the same as the first, and a value that the slot of the second has, each with a word of its own.
+ */
+async function sayAgain(memory: Memory) {
+  const { scope, threadId } = newAddress();
+  // Figures would forbid a merge.
+  const letters = () => word().replace(/\d/g, "x");
+  const words = [letters(), letters()] as const;
+  const messages = words.map((said, place) => {
+    return new HumanMessage({ id: `m${place}`, content: `It is ${said}.` });
+  });
+  await memory.record({ scope, threadId: `other ${threadId}`, messages: ["I like hikes."] });
+  await memory.record({ scope, threadId, messages });
+  const slot = { category: "profile", key: "pet", value: "dog" };
+  const other = { threadId: `other ${threadId}`, seqs: [0] };
+  for (const draft of [
+    { text: "The user enjoys hiking in the Alps every summer.", source: other, pinned: true },
+    { text: "The user has a dog.", ...slot, source: other },
+    {
+      text: `The user enjoys hikes in the Alps with ${words[0]}.`,
+      source: { threadId, seqs: [0] },
+    },
+    { text: `The user's dog is ${words[1]}.`, ...slot, source: { threadId, seqs: [1] } },
+  ])
+    await memory.memories.add({
+      scope,
+      memories: { ...draft, origin: "user" },
+      consent: "given",
+    });
+  return { scope, threadId, words };
 }
 
 const threadIds = async (memory: Memory, scope: object) =>
@@ -126,6 +160,24 @@ describe("threads.delete", () => {
       expect(await findEverywhere(db, said)).toEqual({});
     }
   });
+
+  it.each(["thread", "messages"])(
+    "A memory that stays keeps no words of what was merged into it, or said again, in a removed %s",
+    async (removed) => {
+      const memory = db.memory({ model: judgingModel(() => "same") });
+      const { scope, threadId, words } = await sayAgain(memory);
+      await memory.graphs().consolidation.invoke({ scope });
+      expect(await textsOf(memory, { scope })).toHaveLength(2);
+      for (const each of words) expect(await findEverywhere(db, each)).toHaveProperty("history");
+      if (removed === "thread")
+        await memory.threads.delete({ scope, threadId, memories: "remove" });
+      else
+        for (const messageId of ["m0", "m1"])
+          await memory.transcript.remove({ scope, threadId, messageId });
+      expect(await textsOf(memory, { scope })).toHaveLength(2);
+      for (const each of words) expect(await findEverywhere(db, each)).toEqual({});
+    },
+  );
 
   it("Deleting a thread with its memories reports what is gone to other threads", async () => {
     const [sailing, chess] = [word(), word()];

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Server } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import { userInfo } from "node:os";
 import type { MemoryAppOptions } from "../http/app-options.js";
@@ -164,9 +165,9 @@ async function serveUntilStopped(
   onListening: (origin: string) => void,
 ): Promise<void> {
   const node = await import("@hono/node-server");
-  const server = node.createAdaptorServer({ fetch });
+  const server = node.createAdaptorServer({ fetch }) as Server;
   // The app limits bodies itself, except imports.
-  if ("requestTimeout" in server) server.requestTimeout = 0;
+  server.requestTimeout = 0;
   // Whoever reads the address may stop it at once.
   const stopped = stopSignal();
   server.listen(port, host);
@@ -178,9 +179,8 @@ async function serveUntilStopped(
   const { MemoryError } = await import("mnemograph/contract");
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));
-  const closeAll = () => "closeAllConnections" in server && server.closeAllConnections();
-  const timer = setTimeout(closeAll, lastCallsMs);
-  if ("closeIdleConnections" in server) server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), lastCallsMs);
+  server.closeIdleConnections();
   await closed;
   clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Memory, Scope } from "mnemograph";
 import type { MemoryFlags } from "./flags.js";
 
@@ -29,12 +30,7 @@ export async function useScope<Result>(
 
 /** Resolves at SIGTERM or SIGINT; a second one exits immediately. */
 export async function stopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve();
-      });
-    }
-  });
+  const signals = ["SIGTERM", "SIGINT"];
+  await Promise.race(signals.map((signal) => once(process, signal)));
+  for (const signal of signals) process.once(signal, () => process.exit(1));
 }

@@ -11,6 +11,8 @@ export interface LimitedRequest {
   readonly request: Request;
 }
 
+type Limited = { readonly retryAfterMs: number } | undefined;
+
 export interface MemoryAppOptions {
   /**
    * Finds the caller.
@@ -21,12 +23,7 @@ export interface MemoryAppOptions {
    * Called before each call, also of a batch; a result refuses the call with status 429.
    * @default no limit
    */
-  readonly rateLimit?: (
-    request: LimitedRequest,
-  ) =>
-    | { readonly retryAfterMs: number }
-    | undefined
-    | Promise<{ readonly retryAfterMs: number } | undefined>;
+  readonly rateLimit?: (request: LimitedRequest) => Limited | Promise<Limited>;
   /** Longest JSON body, in bytes. @default 4000000: thousands of memories */
   readonly maxBodyBytes?: number;
   /** Longest import, in bytes. @default 1000000000: it is read line by line */

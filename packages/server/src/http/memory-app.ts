@@ -129,7 +129,9 @@ async function admit(
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
   const local = isLocal(request, context.env) ? { role: "operator" } : null;
   const found = authenticate ? await authenticate(request) : local;
-  const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
+  const whatToDo = authenticate
+    ? "Say who you are: Authorization: Bearer …"
+    : "This server has no authentication, so it answers programs of its own machine only.";
   if (!found) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
   const caller = parseCaller(found);
   await limitRate(options, { caller, operation, request });
@@ -142,9 +144,6 @@ async function limitRate({ rateLimit }: MemoryAppOptions, request: LimitedReques
   const seconds = Math.max(1, Math.ceil(limited.retryAfterMs / 1_000));
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
-
-const localOnly =
-  "This server has no authentication, so it answers programs of its own machine only.";
 
 async function answerMcp(
   mcp: NonNullable<MemoryAppOptions["mcp"]>,

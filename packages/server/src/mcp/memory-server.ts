@@ -2,6 +2,7 @@ import { unescape as decoded } from "node:querystring";
 import {
   McpServer,
   ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
@@ -296,10 +297,8 @@ function publicErrors<Result>(work: Promise<Result>): Promise<Result> {
       ? (error as Error).message
       : "memory could not answer.";
     throw new ProtocolError(
-      code === "INVALID_INPUT" ? invalidParams : internalError,
+      code === "INVALID_INPUT" ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
       `${code}: ${detail}`,
     );
   });
 }
-
-const [invalidParams, internalError] = [-32_602, -32_603];

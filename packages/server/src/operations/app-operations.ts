@@ -48,7 +48,7 @@ export const appOperations = {
     input: ownersPage,
     answer: pageOf("apps", owner),
     call: ({ memory, target }, input) =>
-      pageFrom("apps", input.limit, memory.apps.list({ ...target, ...input }), cursorIn(input)),
+      pageFrom("apps", input, memory.apps.list({ ...target, ...input }), cursorIn(input)),
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
@@ -66,7 +66,7 @@ export const appOperations = {
     answer: z.strictObject({ memories: z.array(note), nextCursor: optionalText }),
     async call({ memory, target }, { limit, after }) {
       const notes = memory.notes.list({ ...target, limit, after });
-      const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
+      const { nextCursor, rows } = await pageFrom("rows", { limit }, notes, ({ id }) => id);
       const memories = rows.map(({ id, text, createdAt, updatedAt }) => ({
         id,
         content: text,
@@ -114,6 +114,6 @@ export const appOperations = {
     input: ownersPage,
     answer: pageOf("users", owner),
     call: ({ memory, target }, input) =>
-      pageFrom("users", input.limit, memory.users.list({ ...target, ...input }), cursorIn(input)),
+      pageFrom("users", input, memory.users.list({ ...target, ...input }), cursorIn(input)),
   }),
 };

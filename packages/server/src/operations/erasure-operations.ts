@@ -42,12 +42,7 @@ export const erasureOperations = {
     input: page,
     answer: pageOf("erasures", erasure),
     call: ({ memory, target }, input) =>
-      pageFrom(
-        "erasures",
-        input.limit,
-        memory.erasures.list({ ...target, ...input }),
-        ({ id }) => id,
-      ),
+      pageFrom("erasures", input, memory.erasures.list({ ...target, ...input }), ({ id }) => id),
   }),
   erasureReceipt: operation("get", "/erasures/:id/receipt", "tenant", {
     does: "Proof of an erasure: what was there, what is left now, signed if the server has a key",

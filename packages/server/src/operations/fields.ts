@@ -86,13 +86,13 @@ export function pageOf<const Name extends string, Row extends z.ZodType>(name: N
 /** A full page has a cursor, even if no row follows. */
 export async function pageFrom<const Name extends string, Row>(
   name: Name,
-  limit: number | undefined,
+  { limit = 100 }: { readonly limit?: number | undefined },
   listed: readonly Row[] | Promise<readonly Row[]>,
   cursorOf: (row: Row) => string | number | null,
 ) {
   const rows = await listed;
   const last = rows.at(-1);
-  const cursor = last !== undefined && rows.length === (limit ?? 100) ? cursorOf(last) : null;
+  const cursor = last !== undefined && rows.length === limit ? cursorOf(last) : null;
   const nextCursor = cursor === null ? null : String(cursor);
   return { [name]: rows, nextCursor } as Record<Name, readonly Row[]> & {
     readonly nextCursor: string | null;

@@ -97,7 +97,7 @@ export const memoryOperations = {
     async call({ memory, target }, input) {
       const listing = { ...target, ...input } as MemoryListing;
       const pageWith = (listed: readonly MemoryItem[]) =>
-        pageFrom("memories", input.limit, listed, ({ id }) => id);
+        pageFrom("memories", input, listed, ({ id }) => id);
       if (input.asOf === undefined) return pageWith(await memory.memories.list(listing));
       const asked = listing as MemoryListing & { readonly scope: Scope; readonly asOf: AsOf };
       const { memories, ...past } = await memory.memories.list(asked);
@@ -211,12 +211,8 @@ export const memoryOperations = {
       limit: page.limit,
     },
     answer: changesAnswer,
-    async call({ memory, target }, input) {
-      const found = await memory.changes.list({
-        ...target,
-        since: input.since ?? 0,
-        limit: input.limit,
-      });
+    async call({ memory, target }, { since = 0, limit }) {
+      const found = await memory.changes.list({ ...target, since, limit });
       return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
     },
   }),
@@ -233,12 +229,7 @@ export const consentOperations = {
     },
     answer: pageOf("consents", consentRequest),
     call: ({ memory, target }, input) =>
-      pageFrom(
-        "consents",
-        input.limit,
-        memory.consents.list({ ...target, ...input }),
-        ({ id }) => id,
-      ),
+      pageFrom("consents", input, memory.consents.list({ ...target, ...input }), ({ id }) => id),
   }),
   decideConsent: operation("post", "/consents/:id/decision", "scope", {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",

@@ -160,7 +160,7 @@ export const serviceOperations = {
     input: { ...selection, ...numberedPage },
     answer: pageOf("events", event),
     call: ({ memory, target }, input) =>
-      pageFrom("events", input.limit, memory.events.list({ ...target, ...input }), ({ id }) => id),
+      pageFrom("events", input, memory.events.list({ ...target, ...input }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
@@ -211,7 +211,7 @@ export const serviceOperations = {
     async call({ memory, target }, input) {
       const listed = await memory.jobs.list({ ...target, ...input });
       const jobs = listed.map((job) => ({ ...job, key: jobKey(job) }));
-      return pageFrom("jobs", input.limit, jobs, ({ id }) => id);
+      return pageFrom("jobs", input, jobs, ({ id }) => id);
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {

@@ -151,7 +151,7 @@ export const threadOperations = {
     call: ({ memory, target }, input) =>
       pageFrom(
         "threads",
-        input.limit,
+        input,
         memory.threads.list({ ...target, ...input }),
         ({ cursor }) => cursor,
       ),
@@ -201,7 +201,7 @@ export const threadOperations = {
     ),
     call({ memory, target }, input) {
       const turns = emptyIfForbidden(memory.threads.shown({ ...target, ...input }), []);
-      return pageFrom("turns", input.limit, turns, ({ seq }) => seq);
+      return pageFrom("turns", input, turns, ({ seq }) => seq);
     },
   }),
   replayTurn: operation("post", "/threads/:threadId/replay", "scope", {
@@ -274,7 +274,7 @@ export const threadOperations = {
     async call({ memory, target }, input) {
       const cost = memory.threads.cost({ ...target, ...input });
       const { turns, ...totals } = await emptyIfForbidden(cost, noCost);
-      return { ...(await pageFrom("turns", input.limit, turns, ({ seq }) => seq)), ...totals };
+      return { ...(await pageFrom("turns", input, turns, ({ seq }) => seq)), ...totals };
     },
   }),
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
