@@ -59,10 +59,15 @@ export function fitBudget(
     { ...turn, ...noNews(turn), memories: known },
     Math.max(0, leftTokens),
   );
+  // What had no room when the epoch began was said then.
+  const fitting = new Set([...added.profile, ...added.notes]);
+  const leftOut = [...known.profile, ...known.notes].filter(
+    (memory) => !fitting.has(memory) && memory.updatedAt.getTime() > (epoch.openedAt ?? 0),
+  );
   return {
     ...turn,
     memories: { ...turn.memories, profile, rest, notes, omitted },
-    epoch: { ...epoch, added },
+    epoch: { ...epoch, added: { ...added, omitted: leftOut.length } },
   };
 }
 

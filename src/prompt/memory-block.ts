@@ -32,12 +32,13 @@ export function planPrompt(recalled: Recalled) {
   const found = memories.filter(({ part }) => !standingParts.includes(part));
   const hasMemories = inBlock.length > 0;
 
+  const omittedBefore = Math.max(0, ...epoch.earlier.map((turn) => turn.omitted));
   const own: Additions = {
     memories: [...shownIn(epoch.added), ...found],
     changes,
     consents,
     unread,
-    omitted: epoch.added.omitted,
+    omitted: epoch.added.omitted > omittedBefore ? epoch.added.omitted : 0,
     day,
     leftOn,
   };

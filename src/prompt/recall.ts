@@ -103,6 +103,7 @@ async function recalledOf(
     epoch: {
       isNew: epoch === null,
       openedBy: epoch?.lines[0]?.[0],
+      openedAt: epoch?.openedAt,
       firstSeq,
       earlier,
       added,

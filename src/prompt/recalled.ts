@@ -83,8 +83,9 @@ interface Handed {
 interface Epoch {
   /** Whether this turn opens it; profile, `rest`, notes and summary then stay until it ends. */
   readonly isNew: boolean;
-  /** The user's message that opened it; undefined if this turn does. */
+  /** The user's message that opened it, and when, in milliseconds; undefined if this turn does. */
   readonly openedBy?: string | undefined;
+  readonly openedAt?: number | undefined;
   /** `seq` of the first message shown verbatim. */
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];

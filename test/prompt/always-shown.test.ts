@@ -46,6 +46,19 @@ const constraint = (text: string): MemoryDraft => ({
 const timesIn = (prompt: string, words: string) => prompt.split(words).length - 1;
 
 describe("A ledger", () => {
+  it("Says once how many memories have no room, and again where one more has none", async () => {
+    const { say, add } = await conversation({ preset: "ledger", retrieval: { budgetTokens: 300 } });
+    const notice = /\((?:And|More than) \d+ more memor/g;
+    const diet = (importance: number) => (each: string) =>
+      add({ ...constraint(`The user eats no ${each}, and has a card that says so.`), importance });
+    for (let number = 0; number < 20; number++) await diet(4)(`dish number ${number}`);
+    for (const question of ["Hello there.", "Nice weather.", "Good night."])
+      expect((await say(question)).match(notice), question).toHaveLength(1);
+    for (const each of ["snails", "frogs", "eels", "squid", "clams"]) await diet(1)(each);
+    for (const question of ["Good morning.", "What is new?"])
+      expect((await say(question)).match(notice), question).toHaveLength(2);
+  });
+
   it("Is folded where something more important than what it shows has no room", async () => {
     const { say, add } = await conversation({ preset: "ledger", retrieval: { budgetTokens: 300 } });
     const pet = (name: string) =>
