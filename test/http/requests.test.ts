@@ -3,6 +3,7 @@ import { createMemoryApp } from "../../packages/server/src/http/memory-app.js";
 import { httpStatuses, problemOf } from "../../packages/server/src/http/problem.js";
 import { MemoryError } from "../../src/errors.js";
 import type { Memory } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
@@ -322,4 +323,19 @@ describe("the past over HTTP", () => {
     expect((await listed("2091-01-01")).detail).toContain("which is in the future");
     expect((await listed('{"knownAt":')).code).toBe("INVALID_INPUT");
   });
+});
+
+it("A user's request to replay a turn has no answers of the model, which no budget of theirs pays", async () => {
+  const asked = httpClients(db.memory({ model: new OfflineChatModel() }), callers);
+  const turn = { threadId: "replayed", messages: [{ role: "user", content: "Hello." }] };
+  const { shown } = (await asked.ana("POST", "/recall", { threadId: "replayed" })).body;
+  await asked.ana("POST", "/remember", { ...turn, shown });
+  const place = "/threads/replayed/replay";
+  const refused = await asked.ana("POST", place, { turn: 1, ask: true });
+  expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/oper/) } });
+  const plain = await asked.ana("POST", place, { turn: 1 });
+  expect(plain.body).toMatchObject({ canAsk: false, answers: null });
+  const byOperator = { turn: 1, ask: true };
+  const answered = await asked.operator("POST", `${place}?userId=ana`, byOperator);
+  expect(answered.body).toMatchObject({ canAsk: true, answers: { changed: null } });
 });

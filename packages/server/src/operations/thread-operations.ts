@@ -118,7 +118,7 @@ const replayedTurn = z
     ),
     changed: handedMessages.nullable(),
     answers: z.strictObject({ asShown: replayAnswer, changed: replayAnswer.nullable() }).nullable(),
-    canAsk: withDescription(flag, "Whether the memory has a model that `ask` would ask."),
+    canAsk: withDescription(flag, "Whether there is a model that `ask` would ask for you."),
   })
   .register(described, { id: "ReplayedTurn" });
 
@@ -214,15 +214,22 @@ export const threadOperations = {
       without: withDescription(replayTexts, "Takes away: ids of memories and requests, or lines."),
       with: withDescription(replayTexts, "Texts that the turn adds as well."),
       memory: z.enum(["then", "today"]).optional(),
-      ask: withDescription(flag.optional(), "Whether the memory's own model answers."),
+      ask: withDescription(
+        flag.optional(),
+        "For operators: whether the memory's own model answers.",
+      ),
     },
     answer: replayedTurn,
-    async call({ memory, target }, { ask, ...input }) {
+    async call({ memory, target, caller }, { ask, ...input }) {
+      const isOperator = caller.role === "operator";
+      // No budget of the user's is charged for the answers.
+      if (ask && !isOperator)
+        throw new MemoryError("INVALID_INPUT", "`ask` is for operators: leave it out.");
       const model = ask ? ({ model: "memory" } as const) : {};
       const replayed = await memory.threads.replay({ ...target, ...input, ...model });
       const isModel = ({ group, name }: { readonly group: string; readonly name: string }) =>
         group === "createMemory" && name === "model";
-      return { ...replayed, canAsk: memory.settings().some(isModel) };
+      return { ...replayed, canAsk: isOperator && memory.settings().some(isModel) };
     },
   }),
   shownTo: operation("get", "/memories/:id/shown", "scope", {
