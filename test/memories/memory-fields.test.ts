@@ -55,6 +55,9 @@ async function written(memory: Memory, name: Name, words: string) {
   return { scope, outcome, id: outcome?.id as string };
 }
 
+/** A quote goes with its conversation, which the audit trail outlives. */
+const isInTrail = (name: Name) => name !== "evidence";
+
 describe.each(wordNames)("words in the field %s", (name) => {
   it("Words in a field are redacted when added, changed and imported", async () => {
     const memory = db.memory({ redact });
@@ -73,7 +76,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     await memory.import({ lines });
     expect(await findEverywhere(db, secret)).toEqual({});
     const [added] = await memory.memories.history({ scope: other.scope, id: other.id });
-    expect(Object.keys(added?.new as object)).toContain(name);
+    expect(Object.keys(added?.new as object).includes(name)).toBe(isInTrail(name));
     expect(
       said((await memory.memories.get({ scope: other.scope, id: other.id })) as MemoryItem, name),
     ).toContain("gone");
@@ -114,7 +117,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     const created = (await memory.memories.history({ scope, id })).find(
       ({ event }) => event === "ADD",
     );
-    expect(JSON.stringify(created?.new)).toContain(first);
+    expect(JSON.stringify(created?.new).includes(first)).toBe(isInTrail(name));
     if (!isChanged(name)) return;
     await memory.memories.update({ scope, id, [name]: saying(name, "Tulips grow there.") });
     const [changed] = await memory.memories.history({ scope, id });
