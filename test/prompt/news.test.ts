@@ -124,6 +124,19 @@ describe("the changes shown to a turn", () => {
     expect(await otherTurn()).toBe(`Memory updates since rev 0:\n${gone}`);
   });
 
+  it("An agent is not shown a new memory that was moved to a category outside its allowlist", async () => {
+    const memory = db.memory({ config: { allowlists: { planner: ["tasks", "constraints"] } } });
+    const { thread, add, scope } = await upToDate(memory);
+    const id = await add("The user sees a doctor on Friday.", { category: "tasks" });
+    await add("The tax return is due on Friday.", { category: "tasks" });
+    await memory.memories.update({ scope, id, category: "profile" });
+    const { changes } = await memory.recall({ ...thread, agent: "planner" });
+    expect(deltaHeader(changes)?.split("\n").slice(1)).toEqual([
+      "- +created: [Tasks] The tax return is due on Friday. (imp=3)",
+    ]);
+    expect(changes.count).toBe(1);
+  });
+
   it("A turn is shown what a judge closed, even if the remaining memory is old", async () => {
     const memory = db.memory({ model: judgingModel(() => "contradicts") });
     const { turn, add, scope } = await upToDate(memory);
