@@ -89,7 +89,8 @@ language plpgsql stable parallel safe rows 1 as $$
           -- In the words of the one that is left, unless that has a change of its own.
           when m.state in ('superseded', 'merged') then l.event <> 'created' and exists (
             select from mnemograph.memory n
-            where n.id = m.superseded_by and n.state = 'active' and (n.expires_at is null or n.expires_at > asked_at)
+            where n.id = m.superseded_by and n.state = 'active' and n.category = any (categories)
+              and (n.expires_at is null or n.expires_at > asked_at)
           ) and not exists (
             select from mnemograph.change_log o
             where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since

@@ -137,6 +137,23 @@ describe("the changes shown to a turn", () => {
     expect(changes.count).toBe(1);
   });
 
+  it("An agent is not shown what a judge closed in words that were moved outside its allowlist", async () => {
+    const memory = db.memory({
+      model: judgingModel(() => "contradicts"),
+      config: { allowlists: { planner: ["tasks", "constraints"] } },
+    });
+    const { thread, turn, add, scope } = await upToDate(memory);
+    await add("The user sees a doctor every Friday in Porto.", { category: "tasks" });
+    const left = await add("Every Friday in Porto the user sees doctors.", { category: "tasks" });
+    await turn();
+    await consolidateNow(memory, { scope });
+    const changesOf = async () =>
+      (await memory.recall({ ...thread, agent: "planner" })).changes.count;
+    expect(await changesOf()).toBe(1);
+    await memory.memories.update({ scope, id: left, category: "profile" });
+    expect(await changesOf()).toBe(0);
+  });
+
   it("A turn is shown what a judge closed, even if the remaining memory is old", async () => {
     const memory = db.memory({ model: judgingModel(() => "contradicts") });
     const { turn, add, scope } = await upToDate(memory);
