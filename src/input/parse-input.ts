@@ -83,7 +83,10 @@ export const revisionNumber = z.int().min(1);
 export const callback = <Callback>() =>
   z.custom<Callback>((value) => typeof value === "function", "must be a function");
 
-export const chatModel = z.custom<BaseChatModel>(
+/** A name, since declarations would spell out types of packages that are none of our peers. */
+export interface AnyChatModel extends BaseChatModel {}
+
+export const chatModel = z.custom<AnyChatModel>(
   (value) => typeof (value as BaseChatModel | null)?.invoke === "function",
   'must be a chat model of LangChain, such as `await initChatModel("openai:gpt-4.1-mini")`',
 );

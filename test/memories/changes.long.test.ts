@@ -18,7 +18,8 @@ const db = useTestDatabase();
 async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   const block = memoryBlock(await memory.recall(thread)) ?? "";
   const [preface, first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
-  const [title, day, ...rest] = (preface ?? "").split("\n");
+  const [title, day, ...others] = (preface ?? "").split("\n");
+  const rest = others.filter((line) => !line.startsWith("Before today, this conversation"));
   if (block !== "") expect([title, ...rest]).toEqual(["# Long-term Memory", memoryPreface]);
   if (block !== "") expect(day).toMatch(/^Today is \w+, \d+ \w+ \d{4}\.$/);
   return first.startsWith("Memory updates") ? first.split("\n") : [];
