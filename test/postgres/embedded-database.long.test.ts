@@ -66,7 +66,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     for (const call of [refused.setup, () => refused.recall(thread)]) {
       await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
       await expect(call()).rejects.toThrow(
-        `then delete the folder ${dataDir} and run \`npx @mnemograph/server migrate --data-dir ${dataDir}\`.`,
+        `then delete the folder ${dataDir} and run \`npx @mnemograph/server migrate --data-dir '${dataDir}'\`.`,
       );
     }
     await refused.close();
