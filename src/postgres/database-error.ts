@@ -38,10 +38,10 @@ export function isConnectionError(error: unknown): boolean {
   // A protocol violation that keeps the session open is the statement's fault; poolers end the
   // session (FATAL).
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
-  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many
-  // connections.
   // Where a server stops, its Unix socket is gone: "connect ENOENT".
   if (Object(error).syscall === "connect") return true;
+  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many
+  // connections.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code))
     return true;
   const message = error instanceof Error ? error.message : "";

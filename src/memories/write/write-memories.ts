@@ -45,10 +45,10 @@ export async function writeMemories(
   // Redacts, checks, screens and embeds, before any lock is taken.
   const prepared = await prepareDrafts(runtime, input);
   const { byOwner, space } = prepared;
-  const outcomes = [...prepared.outcomes];
-  if (byOwner.length === 0 && !finish) return outcomes;
+  if (byOwner.length === 0 && !finish) return [...prepared.outcomes];
 
-  const sets = await db.transaction(async (tx) => {
+  const { outcomes, sets } = await db.transaction(async (tx) => {
+    const outcomes = [...prepared.outcomes];
     const sets: Partial<ChangeSet>[] = [];
     for (const statements of byOwner) {
       const { scope } = statements[0] as Statement;
@@ -63,10 +63,7 @@ export async function writeMemories(
         const decided = await decideDrafts(context, found);
         // What preparing found (`trimmed`) stays in the outcome.
         for (const [at, { index }] of batch.entries())
-          outcomes[index] = {
-            ...prepared.outcomes[index],
-            ...(decided.outcomes[at] as WriteOutcome),
-          };
+          outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };
         sets.push(decided.set);
 
         // Applies and records the changes, with the search that they rest on.
@@ -79,7 +76,7 @@ export async function writeMemories(
       await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
     await finish?.(tx, outcomes);
-    return sets;
+    return { outcomes, sets };
   });
 
   // Reports what waits for somebody.
