@@ -220,8 +220,8 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
 }
 
 /**
- * An agent's command to the graph around its own, such as to hand over to another agent. @throws
- * `error` if it is none
+ * An agent's command to the graph around its own, such as to hand over to another agent.
+ * @throws `error` if it is none
  */
 function commandForParent(
   error: unknown,
