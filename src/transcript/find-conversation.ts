@@ -31,8 +31,12 @@ interface OpenEpoch {
   readonly news: readonly (readonly [messageId: string, ShownNews])[];
 }
 
+interface DatedMessage extends TranscriptMessage {
+  readonly saidAt: string;
+}
+
 export interface Conversation {
-  /** When its last message was said, if this turn opens an epoch; null before the first. */
+  /** When its last message was said; null before the first. */
   readonly lastSaidAt: string | null;
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
@@ -46,14 +50,14 @@ export interface Conversation {
     readonly startSeq: number;
     readonly endSeq: number;
   } | null;
-  readonly gap: TranscriptMessage[];
+  readonly gap: DatedMessage[];
   /** The oldest gap messages if there are too many to show. */
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
   /**
    * The last messages that the summary covers, from a turn's start; long results and a long turn's
    * middle are omitted.
    */
-  readonly recent: TranscriptMessage[];
+  readonly recent: DatedMessage[];
   /**
    * The turn at the summary's end, if the gap has no user's message; of a long one the question.
    */
@@ -70,7 +74,6 @@ export interface ConversationRow
   readonly owned: boolean;
   readonly rev_seen: number;
   readonly first_shown: number;
-  readonly last_said_at: string | null;
 }
 
 export interface ConversationAddress extends ThreadAddress {
@@ -91,7 +94,7 @@ export function conversationRow(
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, first_shown, last_said_at, edited
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, first_shown, edited
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
@@ -109,7 +112,7 @@ export function conversationOf(
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
-    lastSaidAt: row.last_said_at,
+    lastSaidAt: (last ?? recent.at(-1))?.saidAt ?? null,
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
     summary,
