@@ -135,7 +135,7 @@ language plpgsql stable parallel safe rows 1 as $$
     end if;
     consents := '[]';
     if most_consents > 0 and exists (
-      select from mnemograph.consent_request c where c.owner_ref = any (owners) and c.status = 'pending'
+      select from mnemograph.consent_request c where c.owner_ref = of_owner and c.status = 'pending'
     ) then
       -- The newest requests that may be asked about now, each with what holds its slot.
       select coalesce(json_agg(json_build_object(
@@ -148,7 +148,7 @@ language plpgsql stable parallel safe rows 1 as $$
         left join mnemograph.memory h on h.owner_ref = c.owner_ref and h.category = c.category and h.key = c.key and h.state = 'active'
           and mnemograph.id_digest(h.app_id) = mnemograph.id_digest(c.app_id)
           and h.app_id = c.app_id and (h.expires_at is null or h.expires_at > asked_at)
-        where c.owner_ref = any (owners) and c.status = 'pending' and c.rule = 'consent'
+        where c.owner_ref = of_owner and c.status = 'pending' and c.rule = 'consent'
           and c.expires_at > asked_at and c.ask_at <= asked_at and c.app_id in ('', asked_app)
           and c.category = any (categories)
         order by c.ref desc limit most_consents
