@@ -282,8 +282,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
     message,
     quote,
     relation: relationOf(candidate, { category, key: slot }, rules.known),
-    // Slot values are ordered by when they were said.
-    since: slot === null ? dayOf(candidate.since) : null,
+    since: dayOf(candidate.since),
     trimmed: text.length < fullText.length,
   };
 }
