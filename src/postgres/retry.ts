@@ -51,14 +51,21 @@ export const afterDeadlocks = <Result>(work: () => Promise<Result>): Promise<Res
 /** Six tries at 0 to 3.1 s. */
 const lastWaitMs = 1_600;
 
-/** Repeats `work` while connections fail, for a fast restart. Only for idempotent or guarded work. */
-export async function reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
+/**
+ * Repeats `work` while connections fail, for a fast restart. Only for idempotent or guarded work.
+ * @param isOver whether the database may have committed it, so that it is not repeated
+ */
+export async function reconnecting<Result>(
+  work: () => Promise<Result>,
+  isOver = () => false,
+): Promise<Result> {
   for (let waitMs = 100; ; waitMs *= 2) {
     try {
       return await work();
     } catch (error) {
-      const isLost = !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error);
-      if (!isLost || waitMs > lastWaitMs) throw error;
+      const cause = MemoryError.is(error) ? error.cause : error;
+      const isLost = isConnectionError(cause) && !isTimeout(cause);
+      if (!isLost || isOver() || waitMs > lastWaitMs) throw error;
     }
     await sleep(waitMs);
   }
