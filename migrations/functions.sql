@@ -56,7 +56,11 @@ language plpgsql stable parallel safe rows 1 as $$
       ),
       told as materialized (
         select l.* from latest l
-        where l.event not in ('deleted', 'soft_deleted') or exists (
+        -- What was hidden is deleted in the end: it was gone already.
+        where l.event not in ('deleted', 'soft_deleted') or coalesce((
+          select g.event from mnemograph.change_log g
+          where g.owner_ref = of_owner and g.memory_id = l.memory_id and g.rev <= since order by g.rev desc limit 1
+        ), '') not in ('deleted', 'soft_deleted') and exists (
           select from mnemograph.thread t
           where mnemograph.id_digest(t.tenant_id) = mnemograph.id_digest(asked_tenant) and t.tenant_id = asked_tenant
             and mnemograph.id_digest(t.thread_id) = mnemograph.id_digest(asked_thread) and t.thread_id = asked_thread
