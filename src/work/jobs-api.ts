@@ -3,10 +3,10 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { pageRowsField, parseInput, storableText } from "../input/parse-input.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { ofTenant, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
+import type { JobRuntime } from "./jobs-options.js";
 import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export const jobStates = ["waiting", "running", "failed"] as const;
@@ -64,7 +64,8 @@ export interface JobsApi {
    * const [failed] = await memory.jobs.list({ state: "failed" });
    * if (failed) await memory.jobs.retry({ id: failed.id });
    * ```
-   * @returns how many are due now.
+   * @returns how many are due now. While this process calls no model, since its provider failed or
+   * limits calls, they wait until `pausedUntil`, and each is listed with it as its `dueAt`.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for
    * an episode or a note that was given up when later work on its thread is done.
    */
@@ -72,7 +73,7 @@ export interface JobsApi {
     which: ({ readonly id: string } | { readonly kind: WorkKind }) & {
       readonly tenantId?: string | undefined;
     },
-  ): Promise<{ readonly retried: number }>;
+  ): Promise<{ readonly retried: number; readonly pausedUntil: Date | null }>;
 }
 
 const kindField = z.enum(workKinds);
@@ -100,7 +101,10 @@ const retrySchema = z
 
 const maxRetried = 1_000;
 
-export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
+export function createJobsApi(
+  { db, pause }: Pick<JobRuntime, "db" | "pause">,
+  start: (job: Job) => Promise<void>,
+): JobsApi {
   return {
     list: (listing) => listed(listSchema, listing, "list of jobs", (which) => findJobs(db, which)),
     async retry(requested) {
@@ -118,7 +122,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
           await start(job);
           retried++;
         }
-        if (id === undefined || retried > 0) return { retried };
+        if (id === undefined || retried > 0) return { retried, pausedUntil: pause.until() };
         const why = "a worker has it, or what came after it in its thread is done already";
         throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
       });

@@ -48,10 +48,13 @@ export function JobList({ jobs }: { jobs: readonly Job[] }) {
   const again = useAgain();
   const failed = jobs.filter(({ state }) => state === "failed");
   const [retried, setRetried] = useState(0);
+  const [pausedUntil, setPausedUntil] = useState<string | null>(null);
   const retry = (chosen: readonly Job[]) => async () => {
     try {
-      for (const { id } of chosen)
-        await ask("/jobs/:id/retry", { method: "post", ids: { id }, body: {} });
+      for (const { id } of chosen) {
+        const done = await ask("/jobs/:id/retry", { method: "post", ids: { id }, body: {} });
+        setPausedUntil(done.pausedUntil);
+      }
       setRetried(retried + chosen.length);
     } finally {
       again();
@@ -64,6 +67,12 @@ export function JobList({ jobs }: { jobs: readonly Job[] }) {
           {counted(retried, "job is", "jobs are")} due again. A worker takes it up, or{" "}
           <code>npx @mnemograph/server upkeep --model MODULE</code>; what fails again is listed
           again.
+          {pausedUntil && (
+            <>
+              {" "}
+              The model is not called until <When at={pausedUntil} withTime />.
+            </>
+          )}
         </p>
       )}
       {failed.length > 1 && (
