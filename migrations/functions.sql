@@ -56,7 +56,11 @@ language plpgsql stable parallel safe rows 1 as $$
       ),
       told as materialized (
         select l.* from latest l
-        where l.event not in ('deleted', 'soft_deleted') or exists (
+        -- What was hidden is deleted in the end: it was gone already.
+        where l.event not in ('deleted', 'soft_deleted') or coalesce((
+          select g.event from mnemograph.change_log g
+          where g.owner_ref = of_owner and g.memory_id = l.memory_id and g.rev <= since order by g.rev desc limit 1
+        ), '') not in ('deleted', 'soft_deleted') and exists (
           select from mnemograph.thread t
           where mnemograph.id_digest(t.tenant_id) = mnemograph.id_digest(asked_tenant) and t.tenant_id = asked_tenant
             and mnemograph.id_digest(t.thread_id) = mnemograph.id_digest(asked_thread) and t.thread_id = asked_thread
@@ -131,7 +135,7 @@ language plpgsql stable parallel safe rows 1 as $$
     end if;
     consents := '[]';
     if most_consents > 0 and exists (
-      select from mnemograph.consent_request c where c.owner_ref = any (owners) and c.status = 'pending'
+      select from mnemograph.consent_request c where c.owner_ref = of_owner and c.status = 'pending'
     ) then
       -- The newest requests that may be asked about now, each with what holds its slot.
       select coalesce(json_agg(json_build_object(
@@ -144,7 +148,7 @@ language plpgsql stable parallel safe rows 1 as $$
         left join mnemograph.memory h on h.owner_ref = c.owner_ref and h.category = c.category and h.key = c.key and h.state = 'active'
           and mnemograph.id_digest(h.app_id) = mnemograph.id_digest(c.app_id)
           and h.app_id = c.app_id and (h.expires_at is null or h.expires_at > asked_at)
-        where c.owner_ref = any (owners) and c.status = 'pending' and c.rule = 'consent'
+        where c.owner_ref = of_owner and c.status = 'pending' and c.rule = 'consent'
           and c.expires_at > asked_at and c.ask_at <= asked_at and c.app_id in ('', asked_app)
           and c.category = any (categories)
         order by c.ref desc limit most_consents

@@ -10,13 +10,7 @@ import { eventNode } from "../observability/events/event-log.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isAfter, requireEnd } from "../scope/page-bookmark.js";
-import {
-  isSharedBy,
-  type Scope,
-  scopeField,
-  type ThreadAddress,
-  tenantField,
-} from "../scope/scope.js";
+import { type Scope, scopeField, type ThreadAddress, tenantField } from "../scope/scope.js";
 import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
@@ -56,16 +50,17 @@ function currentValue(db: Connection): Sql {
   )`;
 }
 
-/** All users of an app see its requests, but not who proposed or decided them, nor the evidence. */
-function consentOf({ request, current }: ConsentRow, seenFrom: Scope | undefined): DraftedConsent {
+/** A user's scope neither sees nor decides its app's requests: they change what all users see. */
+const isDecidedIn = (db: Connection, scope: Scope): Sql =>
+  sql`${belongsTo(db, scope, "c")} and c.user_id = ${scope.userId ?? ""}`;
+
+function consentOf({ request, current }: ConsentRow): DraftedConsent {
   const { tenantId, userId, appId, draft, signals, ...columns } = readRow(requestColumns, request);
   const { text, value = null, source = null } = draft;
   const scope = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
   const decidedAt = columns.decidedAt ?? (columns.status === "expired" ? columns.expiresAt : null);
   const described = { scope, text, value, current, source, decidedAt, signals: signals.length };
-  const hidden = { proposedBy: null, decidedBy: null, evidence: null };
-  const isShared = seenFrom !== undefined && isSharedBy(seenFrom, scope);
-  return { request: { ...columns, ...described, ...(isShared && hidden) }, draft };
+  return { request: { ...columns, ...described }, draft };
 }
 
 export const consentListing = z.strictObject({
@@ -104,8 +99,8 @@ export async function findConsent(
 ): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${selectedRequest(db)} from ${db.schema}.consent_request c
-    where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
-  return row ? consentOf(row, scope) : null;
+    where c.id = ${uuidOf(id)}::uuid and ${isDecidedIn(db, scope)}`);
+  return row ? consentOf(row) : null;
 }
 
 export async function listConsents(
@@ -113,9 +108,7 @@ export async function listConsents(
   listing: ConsentListing,
 ): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
-  const isVisible = scope
-    ? belongsTo(db, scope, "c")
-    : ofTenant(sql`c.tenant_id`, listing.tenantId);
+  const isVisible = scope ? isDecidedIn(db, scope) : ofTenant(sql`c.tenant_id`, listing.tenantId);
   const table = sql`${db.schema}.consent_request`;
   const bookmark = { table, alias: raw("c"), after, what: "a request", isListed: isVisible };
   const rows = await db.query<ConsentRow>(sql`
@@ -127,7 +120,7 @@ export async function listConsents(
     order by c.ref desc
     limit ${limit ?? 100}`);
   if (rows.length === 0) await requireEnd(db, bookmark);
-  return rows.map((row) => consentOf(row, scope).request);
+  return rows.map((row) => consentOf(row).request);
 }
 
 const askAgainAt = (db: Connection): Sql =>
@@ -148,7 +141,7 @@ export interface ConsentAsk extends ThreadAddress {
 export async function askConsents(db: Connection, ask: ConsentAsk): Promise<ConsentRequest[]> {
   const { scope, threadId, taskId, limit } = ask;
   const table = sql`${db.schema}.consent_request`;
-  const isOwn = belongsTo(db, scope, "c");
+  const isOwn = isDecidedIn(db, scope);
   const isPending = sql`c.rule = 'consent' and ${consentStatus(db)} = 'pending'`;
   const rows = await db.query<ConsentRow>(sql`
     with again as (select c.ref from ${table} c where ${isOwn} and c.asked_by = ${taskId}),
@@ -167,13 +160,13 @@ export async function askConsents(db: Connection, ask: ConsentAsk): Promise<Cons
     select ${selectedRequest(db)} from ${table} c
     where c.ref in (select ref from again union select ref from asked) and ${isPending}
     order by c.ref desc`);
-  return rows.map((row) => consentOf(row, scope).request);
+  return rows.map((row) => consentOf(row).request);
 }
 
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {
   await db.query(sql`
     update ${db.schema}.consent_request c set ask_at = ${askAgainAt(db)}
-    where c.id = ${uuidOf(id)}::uuid and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
+    where c.id = ${uuidOf(id)}::uuid and c.status = 'pending' and ${isDecidedIn(db, scope)}`);
 }
 
 export async function hasExpiredConsents(db: Connection): Promise<boolean> {

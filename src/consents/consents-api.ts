@@ -10,7 +10,7 @@ import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { isSharedBy, listed, requiredScope, type Scope } from "../scope/scope.js";
+import { listed, requiredScope, type Scope } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import { firstOf, type Work } from "../work/define-work.js";
 import {
@@ -117,7 +117,7 @@ export interface ConsentDecision extends z.input<typeof decisionSchema> {}
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
-/** See `ConsentsApi.decide`. An app's request stores no words of a user. */
+/** See `ConsentsApi.decide`. */
 async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseInput(decisionSchema, input, "decision");
   const { id, value, text, reason } = parsed;
@@ -125,15 +125,9 @@ async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promis
   const evidence = parsed.evidence && (await deps.redactor.json(parsed.evidence));
   const decision = { ...parsed, ...words, evidence };
   const pending = await requirePending(deps.db, scope, decision);
-  const isShared = isSharedBy(scope, pending.request.scope);
-  if (isShared && (decision.text ?? decision.value) !== undefined) {
-    const problem = `Request ${id} changes what all users of the app see: decide it without \`text\` and \`value\`.`;
-    throw new MemoryError("INVALID_INPUT", problem);
-  }
-  const recorded = isShared ? { ...decision, evidence: undefined } : decision;
   if (decision.decision === "later") await postponeConsent(deps.db, scope, id);
-  else if (decision.decision === "refuse") await refuse(deps, pending.request, recorded);
-  else await approve(deps, pending, recorded);
+  else if (decision.decision === "refuse") await refuse(deps, pending.request, decision);
+  else await approve(deps, pending, decision);
   return (await requireConsent(deps.db, scope, id)).request;
 }
 
@@ -214,7 +208,9 @@ async function settleRequest(
 async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
   const found = await findConsent(db, scope, id);
   if (found) return found;
-  throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
+  const problem = `There is no consent request ${id} in this scope.`;
+  const advice = scope.userId === undefined ? "" : " An app's are decided in its own, `{ appId }`.";
+  throw new MemoryError("NOT_FOUND", problem + advice);
 }
 
 async function requirePending(

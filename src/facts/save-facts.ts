@@ -49,7 +49,8 @@ export async function saveFacts(
     drafts: chosen.map((fact) => draftOfFact(fact, work)),
     grounds: chosen.map((fact) => {
       const { statedByUser: stated, relation, personal } = fact;
-      return { stated, relation, personal, turnsAgo: messageOfFact(fact, work).turnsAgo };
+      const { turnsAgo } = messageOfFact(fact, work);
+      return { stated, relation, personal, turnsAgo, holdsSince: holdsSince(fact, work) };
     }),
     origin: { actor: factsActor, step: "facts" },
     finish: async (tx, outcomes) => {
@@ -120,11 +121,18 @@ function messageOfFact(
   return messages[message] as ExtractionMessage;
 }
 
+/** The first moment of the day that was said, in the user's zone; none for a later one. */
+function holdsSince(fact: ChosenFact, work: ExtractionWork): Date | undefined {
+  const { saidAt, timeZone } = messageOfFact(fact, work);
+  const since = fact.since && startOfDay(fact.since.getTime(), zoneClock(timeZone));
+  return since && since < saidAt ? since : undefined;
+}
+
 function draftOfFact(
   fact: ChosenFact & { readonly origin: MemoryOrigin },
   work: ExtractionWork,
 ): MemoryDraft {
-  const { seq, actor, agentId, runId, saidAt, timeZone } = messageOfFact(fact, work);
+  const { seq, actor, agentId, runId, saidAt } = messageOfFact(fact, work);
   const {
     text,
     category,
@@ -137,7 +145,6 @@ function draftOfFact(
     quote,
     origin,
   } = fact;
-  const since = fact.since && startOfDay(fact.since.getTime(), zoneClock(timeZone));
   return {
     text,
     category,
@@ -152,7 +159,8 @@ function draftOfFact(
     role: "user",
     origin,
     source: { threadId: work.threadId, seqs: [seq], quote },
-    validFrom: since && since < saidAt ? since : saidAt,
+    // Values of a slot compete by when they were said.
+    validFrom: (key === null && holdsSince(fact, work)) || saidAt,
   };
 }
 

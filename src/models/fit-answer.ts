@@ -60,11 +60,16 @@ function fitAsList(schema: z.ZodObject, answer: object): FittedObject | null {
   return Array.isArray(answer) || isItem ? fitObject(schema, { [name]: answer }) : null;
 }
 
+/** The nulls of JSON, Python and JavaScript, which models also write in quotes. */
+const isNull = (given: unknown): boolean =>
+  given == null || (typeof given === "string" && /^\s*(?:null|none|undefined)\s*$/i.test(given));
+
 function readAs(schema: z.core.$ZodType, given: unknown): Fitted | null {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
-    const fitted = given == null ? null : readAs(schema.unwrap(), given);
-    const otherwise = schema instanceof z.ZodDefault ? schema.def.defaultValue : null;
-    return fitted ?? { value: otherwise, dropped: 0 };
+  if (schema instanceof z.ZodNullable)
+    return (isNull(given) ? null : readAs(schema.unwrap(), given)) ?? { value: null, dropped: 0 };
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) {
+    const fitted = given == null ? null : readAs(schema.unwrap() as z.core.$ZodType, given);
+    return fitted ?? { value: schema.parse(undefined), dropped: 0 };
   }
   if (schema instanceof z.ZodObject) return fitObject(schema, given);
   if (schema instanceof z.ZodArray) return fitList(schema, given);

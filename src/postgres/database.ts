@@ -21,7 +21,8 @@ import { runInOrder, type SessionKind } from "./session-settings.js";
 interface Statements extends Pick<Connection, "query"> {
   /**
    * Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. After a
-   * deadlock it is repeated here, so `work` changes nothing but the database.
+   * deadlock, or a connection lost before its commit, it is repeated here, so `work` changes nothing
+   * but the database.
    */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
@@ -135,7 +136,7 @@ function statementsOn(
           const statement = statementOf(asked, options);
           if (settings.length === 0) return ask(statement);
           const results = await runInOrder(client, ask, [
-            { text: "begin" },
+            { text: "begin isolation level read committed" },
             ...settings,
             statement,
             { text: "commit" },
@@ -148,7 +149,9 @@ function statementsOn(
       const settings = clients.settingsNow(deadlineMs);
       await admit();
       let failure: { readonly error: unknown } | undefined;
+      let isCommitting = false;
       const run = async (client: ClientBase) => {
+        isCommitting = false;
         const ask = clients.asking(client, deadlineMs);
         const query = async <Row extends QueryResultRow>(
           asked: Sql,
@@ -159,12 +162,16 @@ function statementsOn(
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
         };
         await clients.checkOnce(ask);
-        await runInOrder(client, ask, [{ text: "begin" }, ...settings]);
+        await runInOrder(client, ask, [
+          { text: "begin isolation level read committed" },
+          ...settings,
+        ]);
         try {
           const result = await work({ ...connection, query }).catch((error: unknown) => {
             failure = { error };
             throw error;
           });
+          isCommitting = true;
           await ask({ text: "commit" });
           return result;
         } catch (error) {
@@ -172,7 +179,12 @@ function statementsOn(
           throw error;
         }
       };
-      return afterDeadlocks(() => clients.use(run)).catch((error: unknown) => {
+      const runAgain = () =>
+        reconnecting(
+          () => clients.use(run),
+          () => isCommitting,
+        );
+      return afterDeadlocks(runAgain).catch((error: unknown) => {
         if (failure?.error === error) throw error;
         return reported(error);
       });

@@ -260,8 +260,9 @@ export function printPrompt(recalled: Recalled) {
     const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
     if (turn.day !== null) sections.push(dayLine(turn.day, turn.leftOn));
     if (sections.length === 0) continue;
-    // A prompt without a block begins with what its first turn adds.
-    if (text === null && additions.size === 0) sections.unshift(memoryPreface);
+    // A prompt without a block begins with what its first turn adds; changes stay its first line.
+    if (text === null && additions.size === 0)
+      sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
     additions.set(turn.messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
   }
   const { summary, omitted } = recalled;

@@ -144,20 +144,34 @@ describe("proposals", () => {
 });
 
 describe("decisions", () => {
-  it("A user's decision cannot reword an app's shared note or replace an operator's value", async () => {
-    const memory = db.memory({ config: { consent: { sensitive: ["app_notes", "profile/city"] } } });
-    const user = { scope: { ...newUser().scope, appId: randomUUID() } };
-    const [{ consentId: note = "" } = {}] = await memory.memories.add({
-      scope: { appId: user.scope.appId },
+  it("A request for an app's note is the app's: no user sees it, is asked about it or decides it", async () => {
+    const memory = db.memory({
+      config: { consent: { sensitive: ["app_notes"], ask: "tool" } },
+    });
+    const app = { scope: { appId: randomUUID() } };
+    const user = { scope: { ...newUser().scope, ...app.scope } };
+    const [{ consentId: id = "" } = {}] = await memory.memories.add({
+      ...app,
       memories: { kind: "note", text: "Refunds take five days." },
     });
-    const decide = (id: string, more: object = {}) =>
-      rejection(
-        memory.consents.decide({ ...user, id, decision: "approve", actor: "eve", ...more }),
-      );
-    expect(await decide(note, { text: "Pay at evil.example." })).toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    await memory.memories.add({ ...user, memories: { text: "The user sells tea." } });
+    for (const decision of ["approve", "refuse", "later"] as const)
+      expect(
+        await rejection(memory.consents.decide({ ...user, id, decision, actor: "eve" })),
+      ).toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("`{ appId }`") });
+    expect(await memory.consents.list(user)).toEqual([]);
+    const recalled = await memory.recall({ ...user, threadId: randomUUID(), query: "Refunds?" });
+    expect(recalled.consents).toEqual([]);
+    expect(await memory.consents.list(app)).toMatchObject([{ id, status: "pending" }]);
+    await memory.consents.decide({ ...app, id, decision: "approve", actor: "operator" });
+    expect(await memory.notes.list(app)).toMatchObject([{ text: "Refunds take five days." }]);
+  });
+
+  it("A user's decision does not replace an operator's value", async () => {
+    const memory = db.memory({ config: { consent: { sensitive: ["profile/city"] } } });
+    const user = newUser();
+    const decide = (id: string) =>
+      rejection(memory.consents.decide({ ...user, id, decision: "approve", actor: "eve" }));
     await memory.memories.add({
       ...user,
       consent: "given",

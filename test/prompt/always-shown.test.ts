@@ -74,6 +74,16 @@ describe("A ledger", () => {
     }
   });
 
+  it("Begins with what changed, where nothing was known when the conversation began", async () => {
+    const { say, add } = await conversation({ preset: "ledger" });
+    await say("Hello there.");
+    await add(constraint("The user is allergic to shrimp."));
+    const lines = (await say("What shall I cook?")).split("\n");
+    const added = lines.slice(lines.indexOf("user: <memory>") + 1);
+    expect(added[0]).toMatch(/^Memory updates since rev \d+:$/);
+    expect(added[1]).toContain("allergic to shrimp");
+  });
+
   it("Names the day again only when it has changed", async () => {
     let now = new Date("2030-01-02T23:30:00Z");
     const memory = db.memory({ config: { preset: "ledger" }, clock: () => now });

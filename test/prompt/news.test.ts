@@ -101,6 +101,25 @@ describe("the changes shown to a turn", () => {
     ]);
   });
 
+  it("A turn is shown once that a memory is gone: not when it is purged, and again after it was back", async () => {
+    let now = new Date("2026-03-02T09:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const { turn, add, scope } = await upToDate(memory);
+    const [boat, shed] = [await add("The boat is blue."), await add("The shed is green.")];
+    await turn();
+    const gone = "- ⌛soft_deleted: [Knowledge] (no longer kept)";
+    for (const id of [boat, shed]) await memory.memories.remove({ scope, id });
+    expect(await turn()).toEqual(["Memory updates:", gone, gone]);
+    await memory.memories.restore({ scope, id: shed });
+    await turn();
+    await memory.memories.remove({ scope, id: shed });
+    expect(await turn()).toEqual(["Memory updates:", gone]);
+    now = new Date("2026-04-20T09:00:00Z");
+    await memory.upkeep({ kinds: ["lifecycle"] });
+    const hidden = await memory.memories.list({ scope, states: ["soft_deleted"] });
+    expect([hidden, await turn()]).toEqual([[], null]);
+  });
+
   it("A turn is shown a forgotten memory without its text, where it was shown or learned", async () => {
     const memory = db.memory();
     const { thread, turn, add, scope } = await upToDate(memory);

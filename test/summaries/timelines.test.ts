@@ -26,16 +26,12 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 const seqsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-it("Each of ten turns sees the latest complete summary and its gap, and starts the next if none runs", async () => {
-  const gate = createGate();
-  const model = numbered(gate);
-  const logger = recordingLogger();
-  const memory = summaryMemory(db, { model, jobs: "background", logger });
-  const thread = { scope, threadId: "ten rounds" };
-  const caughtUpBefore = new Set([4, 6, 8, 10]);
+/** Ten turns. The summary in progress is complete before some of them, and not before the others. */
+async function tenTurns(memory: Memory, gate: Gate, threadId: string, caughtUpBefore: number[]) {
+  const thread = { scope, threadId };
   const timeline: unknown[] = [];
   for (let number = 1; number <= 10; number++) {
-    if (caughtUpBefore.has(number)) await complete(memory, gate);
+    if (caughtUpBefore.includes(number)) await complete(memory, gate);
     const { summary, gap, processing } = await memory.recall(thread);
     const { summary: made } = await memory.remember({ ...thread, messages: round(`r${number}`) });
     timeline.push([
@@ -46,6 +42,42 @@ it("Each of ten turns sees the latest complete summary and its gap, and starts t
       made.started ? `${made.window.startSeq}-${made.window.endSeq}` : made.reason,
     ]);
   }
+  return timeline;
+}
+
+it("A summary that takes two turns is followed by one of both", async () => {
+  const gate = createGate();
+  const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
+  const timeline = await tenTurns(memory, gate, "slow summaries", [5, 7, 8, 10]);
+  expect(timeline).toEqual([
+    [1, null, "", null, "too_early"],
+    [2, null, "r1-q r1-a", null, "too_early"],
+    [3, null, "r1-q r1-a r2-q r2-a", null, "0-5"],
+    [4, null, "r1-q r1-a r2-q r2-a r3-q r3-a", "0-5", "already_running"],
+    [5, "summary 1: 0-5, r3-a", "r4-q r4-a", null, "0-9"],
+    [6, "summary 1: 0-5, r3-a", "r4-q r4-a r5-q r5-a", "0-9", "already_running"],
+    [7, "summary 2: 0-9, r5-a", "r6-q r6-a", null, "0-13"],
+    [8, "summary 3: 0-13, r7-a", "", null, "2-15"],
+    [9, "summary 3: 0-13, r7-a", "r8-q r8-a", "2-15", "already_running"],
+    [10, "summary 4: 2-15, r8-a", "r9-q r9-a", null, "6-19"],
+  ]);
+  await complete(memory, gate);
+  expect(await summaryTable(memory, { scope, threadId: "slow summaries" })).toEqual([
+    [1, 0, 5, null, "completed"],
+    [2, 0, 9, 1, "completed"],
+    [3, 0, 13, 2, "completed"],
+    [4, 2, 15, 3, "completed"],
+    [5, 6, 19, 4, "completed"],
+  ]);
+});
+
+it("Each of ten turns sees the latest complete summary and its gap, and starts the next if none runs", async () => {
+  const gate = createGate();
+  const model = numbered(gate);
+  const logger = recordingLogger();
+  const memory = summaryMemory(db, { model, jobs: "background", logger });
+  const thread = { scope, threadId: "ten rounds" };
+  const timeline = await tenTurns(memory, gate, thread.threadId, [4, 6, 8, 10]);
   expect(timeline).toEqual([
     [1, null, "", null, "too_early"],
     [2, null, "r1-q r1-a", null, "too_early"],

@@ -162,6 +162,20 @@ export function heldSince(
 }
 
 /**
+ * The start of a value that takes its slot at `at`: `holdsSince`, unless one of `others` is from
+ * later.
+ */
+export function startOfTaken(
+  at: Date,
+  holdsSince: Date | undefined,
+  others: readonly Pick<SlotValue, "validFrom" | "validTo">[],
+): Date {
+  if (holdsSince === undefined || holdsSince > at) return at;
+  const isFree = others.every(({ validFrom, validTo }) => (validTo ?? validFrom) < holdsSince);
+  return isFree ? holdsSince : at;
+}
+
+/**
  * The place of `value` in the history of its slot, whatever the order of arrival: each value is
  * valid until the next one starts. `takesSlot` decides only at equal times, or after the current
  * value. A later sighting of another value wins back the time from then on.

@@ -148,7 +148,8 @@ function updateOverlay(
       overlay.set(memory.id, { memory: createdMemory(memory), draft: found });
   }
   for (const sighting of sightings) {
-    const seen = found.existing.find(({ id }) => id === sighting.id) as ExistingMemory;
+    const known = found.existing.find(({ id }) => id === sighting.id);
+    const seen = known ?? (overlay.get(sighting.id)?.memory as ExistingMemory);
     const { turn = seen.turn, assertedAt = seen.assertedAt } = sighting;
     const memory = { ...seen, ...sighting, turn, assertedAt };
     overlay.set(sighting.id, {

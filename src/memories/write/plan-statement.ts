@@ -21,6 +21,7 @@ import {
   heldSince,
   type IntervalMove,
   mergeRepeat,
+  startOfTaken,
 } from "../slot/slot-timeline.rule.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { ExistingMemory, FoundStatement } from "./find-existing.js";
@@ -89,7 +90,10 @@ function planNew(
   const { existing } = found;
   const old = decision.action === "replace" ? byId(existing, decision.id) : undefined;
   const duplicate = absorbed(existing);
-  const validFrom = heldSince(found, old).toISOString();
+  const saidAt = heldSince(found, old);
+  const others = existing.filter(({ foundAs }) => foundAs !== "near" && foundAs !== "same");
+  const start = startOfTaken(saidAt, found.holdsSince, others);
+  const validFrom = start.toISOString();
   const near = existing.filter(({ id }) => id !== old?.id && id !== duplicate?.id);
   const created = { ...newMemory(context, found, near), validFrom };
   const { id } = created;
@@ -104,11 +108,21 @@ function planNew(
     {
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
+      sightings: start < saidAt ? [sightingOfNew(created, found, saidAt)] : [],
       changes: [added, ...linkChanges(created, created.links)],
     },
   ]);
   return planned(old ? "replaced" : "created", id, set);
 }
+
+/** `created` was said after all that is known of its slot, whatever its start. */
+const sightingOfNew = (created: NewMemory, found: FoundStatement, assertedAt: Date) =>
+  sightingOf({
+    ...created,
+    expiresAt: found.expiresAt ?? null,
+    turn: created.assertedTurn,
+    assertedAt,
+  });
 
 function planClosed(
   context: WriteContext,

@@ -59,6 +59,8 @@ export interface DraftGrounds {
   readonly stated?: boolean;
   /** A model's relation of it to an existing memory. @default none */
   readonly relation?: MemoryRelation | null;
+  /** Since when the value of a slot holds, if that is earlier. @default `validFrom` */
+  readonly holdsSince?: Date | undefined;
   /** In turns of the owner. @default 0 */
   readonly turnsAgo?: number;
   /** The personal field that a model names. @default by its key */

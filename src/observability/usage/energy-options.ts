@@ -12,7 +12,7 @@ export const energyOptionsSchema = z.strictObject({
    */
   capacityUnits: z.number().min(1).max(maxUnits).nullable().default(100_000),
   /**
-   * Share of `capacityUnits` below which notes, compaction, insights and consolidation wait;
+   * Share of `capacityUnits` at or below which notes, compaction, insights and consolidation wait;
    * summaries and facts never do. Raise it when summaries come late at peak hours.
    * @default 0.2
    */

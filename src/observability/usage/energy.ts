@@ -110,9 +110,12 @@ export function energyLevel(
     level: Math.max(0, (units / capacity) * 100),
     units,
     capacity,
-    low: units < lowBelow * capacity,
+    low: spent > 0 && spent >= allowedUnits(capacity, lowBelow),
   };
 }
+
+/** Where this much is spent, `lowBelow` of the capacity is left and deferrable work waits. */
+const allowedUnits = (capacity: number, lowBelow: number): number => capacity - lowBelow * capacity;
 
 /** `until`: when the energy is no longer low; null: it is not low now. */
 export async function findSpent(
@@ -120,12 +123,12 @@ export async function findSpent(
   tenantId: string,
   { capacityUnits: capacity, lowBelow }: EnergyOptions,
 ): Promise<{ readonly units: number; readonly until: Date | null }> {
-  const allowed = capacity === null ? null : capacity - lowBelow * capacity;
+  const allowed = capacity === null ? null : allowedUnits(capacity, lowBelow);
   const refill = sql`${refillMs}::float8 * interval '1 millisecond'`;
   const [row] = await asTenant(tenantId, () =>
     db.query<{ units: number; until: Date | null }>(sql`
       select coalesce(sum(c.units), 0)::float8 as units,
-        max(c.created_at) filter (where c.since > ${allowed}::numeric) + ${refill} as until
+        max(c.created_at) filter (where c.since > 0 and c.since >= ${allowed}::numeric) + ${refill} as until
       from (
         select x.units::numeric, x.created_at, sum(x.units::numeric) over (order by x.created_at desc, x.id) as since
         from ${db.schema}.usage x

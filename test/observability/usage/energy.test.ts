@@ -180,20 +180,23 @@ describe("a charge", () => {
 
 describe("deferrable work", () => {
   it("Deferrable work waits while energy is low, until enough calls are two hours old", async () => {
-    const { usage, user, charge, passed, now } = metered({ capacityUnits: 1_000 });
+    const { memory, tenantId, usage, user, charge, passed, now } = metered({
+      capacityUnits: 1_000,
+    });
     const waits = async () => {
       const until = await usage.pausedUntil(user());
       return until && (until.getTime() - now().getTime()) / hourMs;
     };
     expect(await waits()).toBeNull();
-    await charge(800);
+    await charge(799);
     expect(await waits()).toBeNull();
     passed(0.5);
-    await charge(50);
+    await charge(1);
     expect(await waits()).toBe(1.5);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ level: 20, low: true });
     passed(2);
     expect(await waits()).toBeNull();
-    await charge(751);
+    await charge(799);
     expect(await waits()).toBe(0.5);
   });
 });
