@@ -1,8 +1,8 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
--- The words of the owners that `word`, which none of their texts has, may mean. The most frequent one that one slip makes of it; of other
+-- The owners' words that `word`, which no text of theirs has, may mean. The most frequent one that one slip makes of it: of other
 -- words only those are read that begin with the same two letters, or with what a slip makes of them. Else up to three that begin as it
--- does: its other forms, in languages without a stemmer, and compounds with it, or that it is one with. They count as parts of words.
+-- does, as parts of words: its other forms, where no stemmer knows its language, and compounds.
 create or replace function mnemograph.nearest_words_1(owners bigint[], word text) returns table (lexeme text, is_part boolean)
 language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
@@ -48,7 +48,7 @@ language plpgsql stable parallel safe rows 1 as $$
           select max(i) as letters from generate_series(5, least(length(word), length(k.lexeme))) i
           where left(k.lexeme, i) = left(word, i)
         ) s
-        where left(k.lexeme, 5) = left(word, 5) and s.letters >= least(length(word), length(k.lexeme), ceil(0.75 * greatest(length(word), length(k.lexeme))))
+        where left(k.lexeme, 5) = left(word, 5) and s.letters >= least(length(word), length(k.lexeme), 0.75 * greatest(length(word), length(k.lexeme)))
         group by k.lexeme, s.letters
         order by s.letters desc, sum(k.texts) desc, k.lexeme limit 3;
     end if;
@@ -61,10 +61,10 @@ language plpgsql stable parallel safe as $$
   #variable_conflict use_column
   begin
     return array(
-      select row(coalesce(n.lexeme, w.lexeme), bool_and(w.frequency = 0 or coalesce(n.is_part, false)), bool_and(w.is_aside))::mnemograph.asked_word
+      select row(coalesce(n.lexeme, w.lexeme), bool_and(w.frequency = 0 or n.is_part is true), bool_and(w.is_aside))::mnemograph.asked_word
       from mnemograph.words_1(language, question) w
       left join lateral (
-        -- The function is called where it must be; without the offsets all terms would be read.
+        -- Without the offsets all terms would be read.
         select n.* from (
           select w.lexeme
           where w.lexeme ~ '^[[:alpha:]]{5,30}$'

@@ -11,15 +11,16 @@ language plpgsql stable parallel safe rows 20 as $$
       select from pg_catalog.pg_ts_config c
       where c.oid = language and c.cfgnamespace = 'pg_catalog'::regnamespace and c.cfgname not in ('serbian', 'nepali')
     );
-    stop_words text[];
+    stop_words text[] := '{}';
   begin
     if strpos(terms, e'accented\x1f') > 0 then
       stop_words := array(
         select unnest(tsvector_to_array(to_tsvector(language, string_agg(w.plain, ' '))))
         from string_to_table(terms, e'\x1e') t (piece)
-        cross join lateral (select split_part(t.piece, e'\x1f', 2) as spelled, split_part(t.piece, e'\x1f', 3) as plain) p
-        cross join lateral string_to_table(p.plain, ' ') with ordinality w (plain, place)
-        where starts_with(t.piece, e'accented\x1f') and w.place not in (select unnest(v.positions) from unnest(to_tsvector(language, p.spelled)) v)
+        cross join string_to_table(split_part(t.piece, e'\x1f', 3), ' ') with ordinality w (plain, place)
+        where starts_with(t.piece, e'accented\x1f') and w.place not in (
+          select unnest(v.positions) from unnest(to_tsvector(language, split_part(t.piece, e'\x1f', 2))) v
+        )
       );
     end if;
     return query
@@ -34,7 +35,7 @@ language plpgsql stable parallel safe rows 20 as $$
       cross join lateral unnest(
         to_tsvector(case when reads_all or p.label in ('', 'part') then language else p.label::regconfig end, p.content)
       ) v
-      where p.label <> 'accented' and (stop_words is null or v.lexeme <> all (stop_words))
+      where p.label <> 'accented' and v.lexeme <> all (stop_words)
       group by v.lexeme;
   end
 $$;
