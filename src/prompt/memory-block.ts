@@ -193,9 +193,12 @@ export function lineTokens(line: string): number {
 }
 
 function textOf(memory: MemoryItem, part: BlockPart, timeZone: string, isDated: boolean): string {
-  const { text, category, turns } = memory;
-  if (part === "episodes")
-    return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+  const { text, category, turns, validFrom } = memory;
+  if (part === "episodes") {
+    // Its turns may be another conversation's.
+    const day = longDate(validFrom, timeZone);
+    return `${turns ? `turns ${turns.start}-${turns.end} (${day})` : day}: ${beginning(text)}`;
+  }
   return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone, isDated)}`;
 }
 
