@@ -36,8 +36,6 @@ interface DatedMessage extends TranscriptMessage {
 }
 
 export interface Conversation {
-  /** When its last message was said; null before the first. */
-  readonly lastSaidAt: string | null;
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
@@ -112,7 +110,6 @@ export function conversationOf(
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
-    lastSaidAt: (last ?? recent.at(-1))?.saidAt ?? null,
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
     summary,
