@@ -61,6 +61,6 @@ export function normalValue(value: string): string {
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;
-  while (end > 0 && /[.!?。\s]/u.test(normal[end - 1] ?? "")) end--;
+  while (end > 0 && /[\p{Sentence_Terminal}\s]/u.test(normal[end - 1] ?? "")) end--;
   return createHash("sha256").update(normal.slice(0, end)).digest("hex");
 }
