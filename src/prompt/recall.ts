@@ -92,7 +92,7 @@ async function recalledOf(
 
   // A task says all that its agent needs; earlier tasks are others'.
   const known = isDelegatedThread(threadId) ? null : found.conversation;
-  const { epoch, firstSeq, edited, ...conversation } = known ?? emptyConversation;
+  const { epoch, firstSeq, edited, said, ...conversation } = known ?? emptyConversation;
   const talk = messagesShown(conversation, held, summaries);
   const day = dayIn(deps.clock(), timeZone);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
@@ -131,7 +131,7 @@ async function recalledOf(
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
     day,
-    days: epoch === null ? daysBefore(day, talk, conversation, timeZone) : [],
+    days: daysBefore(day, talk, said, timeZone),
     timeZone,
   };
 
@@ -199,13 +199,13 @@ const mostDays = 100;
 function daysBefore(
   today: string,
   shown: Pick<Recalled, "recent" | "gap">,
-  stored: Pick<Conversation, "recent" | "gap">,
+  said: Conversation["said"],
   timeZone: string,
 ): DayOf[] {
   const asked = [...shown.recent, ...shown.gap].filter(opensTurn);
   const askedIds = new Set(asked.map(({ id }) => id));
   const days: DayOf[] = [];
-  for (const { messageId, saidAt } of [...stored.recent, ...stored.gap]) {
+  for (const [messageId, saidAt] of said) {
     const day = dayIn(new Date(saidAt), timeZone);
     if (askedIds.has(messageId) && day !== days.at(-1)?.[1]) days.push([messageId, day]);
   }
@@ -213,6 +213,7 @@ function daysBefore(
 }
 
 const emptyConversation: Conversation = {
+  said: [],
   summary: null,
   processing: null,
   gap: [],

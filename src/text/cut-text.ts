@@ -1,4 +1,4 @@
-import { hasWords } from "./storable-text.js";
+import { characterEnd, codePointEnd, hasWords } from "./storable-text.js";
 
 /** Half-open. */
 export type Stretch = readonly [from: number, to: number];
@@ -78,7 +78,6 @@ function hasOpenPair(text: string): boolean {
 const windowCharacters = 200;
 
 export const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
 
@@ -94,13 +93,15 @@ export function endOfPart(text: string, start: number, end: number): number {
   const near = boundariesAround(text, end).filter(({ at }) => at > start && at <= end);
   const best =
     near.findLast(isBetweenTexts) ?? near.findLast(({ before }) => /[,;)\]}>&|/]$/.test(before));
-  return best?.at ?? lastCharacterEnd(text, start, end);
+  const ends = [best?.at ?? characterEnd(text, end, start), codePointEnd(text, end)];
+  // At least one code point, of a character that is longer than the part.
+  return ends.find((each) => each > start) ?? start + 2;
 }
 
 export function startOfPart(text: string, from: number): number {
   const near = boundariesAround(text, from).filter(({ at }) => at >= from);
   const best = near.find(isBetweenTexts) ?? near[0];
-  if (!best) return isHalved(text, from) ? from + 1 : from;
+  if (!best) return characterEnd(text, from);
   return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
@@ -118,22 +119,3 @@ function boundariesAround(text: string, place: number) {
     isBetweenWords: isWordLike === true && segments[before]?.isWordLike === true,
   }));
 }
-
-/**
- * The last end of a character between `start` and `end`; splits only characters longer than the
- * window.
- */
-function lastCharacterEnd(text: string, start: number, end: number): number {
-  const first = Math.max(start, end - windowCharacters);
-  const near = Array.from(
-    graphemes.segment(text.slice(first, end + windowCharacters)),
-    ({ index }) => first + index,
-  );
-  const last = near.findLast((at) => at > first && at <= end);
-  if (last !== undefined) return last;
-  const cut = isHalved(text, end) ? end - 1 : end;
-  return cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1);
-}
-
-const isHalved = (text: string, index: number): boolean =>
-  /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");

@@ -1,4 +1,5 @@
-import { normalForm, plainMarks } from "./normal-value.js";
+import { digitValue, normalForm, plainMarks } from "./normal-value.js";
+import { plainSpelling } from "./plain-words.js";
 import { quotedIn } from "./quoted-text.js";
 import { hasWords } from "./storable-text.js";
 
@@ -6,12 +7,12 @@ const space = codePointOf(" ");
 
 const maxQuoteCharacters = 2_000;
 
-/** Scripts with spaces between words: a quote must not begin or end within a word. */
-const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
+/** Scripts with spaces between words: a quote must not begin or end within a word of them. */
+const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Nd}]/u;
 
 /**
- * The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks,
- * dashes.
+ * The part of `text` that matches `quote`, or null; ignores case, accents, width, the script of
+ * digits, spaces, invisible characters, quotation marks, dashes.
  */
 export const findQuote = (text: string, quote: string): string | null =>
   find(text, quote, () => () => false);
@@ -29,9 +30,9 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
   const normalText = normalForm(text, "NFC");
   const { codes, places } = comparable(normalText);
   const isWord = (code: number | undefined) =>
-    code !== undefined && hasWords(String.fromCodePoint(code));
-  const first = spaced.test(words.at(0) ?? "");
-  const last = spaced.test(words.at(-1) ?? "");
+    code !== undefined && spaced.test(String.fromCodePoint(code));
+  const first = isWord(wanted.codes[0]);
+  const last = isWord(wanted.codes.at(-1));
   const isQuoted = quoted(normalText);
   let passed = 0;
   for (const from of occurrences(codes, wanted.codes)) {
@@ -49,59 +50,55 @@ function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
-  const codes = new Uint32Array(text.length);
-  const places = new Uint32Array(text.length + 1);
-  let count = 0;
-  for (let at = 0; at < text.length; ) {
-    const code = text.codePointAt(at) as number;
-    const plain = plainCode(code);
-    if (plain === noCharacter) {
-      at++;
-      continue;
+function comparable(text: string): { codes: readonly number[]; places: readonly number[] } {
+  const codes: number[] = [];
+  const places: number[] = [];
+  let at = 0;
+  for (const character of text) {
+    for (const code of plainCodes(character)) {
+      const before = codes.at(-1);
+      // Models set spaces between ideographs and other letters, and join lines of ideographs.
+      if (code === space && (before === space || isIdeographic(before))) continue;
+      if (before === space && isIdeographic(code)) {
+        codes.pop();
+        places.pop();
+      }
+      codes.push(code);
+      places.push(at);
     }
-    if (plain !== space || count === 0 || codes[count - 1] !== space) {
-      codes[count] = plain;
-      places[count++] = at;
-    }
-    at += code > 0xffff ? 2 : 1;
+    at += character.length;
   }
-  places[count] = text.length;
-  return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
+  return { codes, places: [...places, at] };
 }
 
-const plainCodes = new Uint32Array(0x3000);
+const isIdeographic = (code = 0) => code >= 0x3001 && code < 0xa000;
 
-function plainCode(code: number): number {
-  if (code >= 0x3001 && code < 0xa640) return code;
-  const cached = plainCodes[code];
+const cache = new Map<string, readonly number[]>();
+
+function plainCodes(character: string): readonly number[] {
+  const code = codePointOf(character);
+  if (isIdeographic(code)) return [code];
+  const cached = cache.get(character);
   if (cached) return cached;
-  const plain = foldedCode(code);
-  if (code < plainCodes.length) plainCodes[code] = plain;
+  const plain = Array.from(plainForm(character), codePointOf);
+  if (code < 0x3000) cache.set(character, plain);
   return plain;
 }
 
 const optional =
-  /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
-const noCharacter = 0x110000;
+  /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*\p{Default_Ignorable_Code_Point}]/gu;
 
-function foldedCode(code: number): number {
-  const character = String.fromCodePoint(code);
-  if (/\s/.test(character)) return space;
-  if (optional.test(character)) return noCharacter;
-  return codePointOf(character === "`" ? "'" : plainMarks(bare(character).toLowerCase()));
-}
-
-/** Removes accents and widens kana, since models correct what they quote. */
-function bare(character: string): string {
-  const code = codePointOf(character);
-  if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
+/** Without accents, since models correct what they quote. */
+function plainForm(character: string): string {
+  if (/\s/.test(character)) return " ";
+  if (/\p{Nd}/u.test(character)) return `${digitValue(codePointOf(character))}`;
   // Decomposing Hangul syllables gives letters, not accents.
-  return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;
+  const letters = /\p{Script=Hangul}/u.test(character) ? character : character.normalize("NFKD");
+  return plainMarks(plainSpelling(letters.replace(optional, "").toLowerCase())).replace("`", "'");
 }
 
 /** Knuth–Morris–Pratt: linear. */
-function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
+function* occurrences(codes: readonly number[], wanted: readonly number[]): Generator<number> {
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
     let length = matched;

@@ -34,7 +34,7 @@ function withPlainFigures(text: string): string {
  * Each script has its digits from 0 to 9 in a row, and such rows may adjoin. Mathematical ones have
  * compatibility forms.
  */
-function digitValue(code: number): number {
+export function digitValue(code: number): number {
   const plain = String.fromCodePoint(code).normalize("NFKC");
   if (/^[0-9]$/.test(plain)) return Number(plain);
   let zero = code;
@@ -45,8 +45,8 @@ function digitValue(code: number): number {
 /** Folds what Unicode calls quotation marks and dashes; apostrophes differ from double marks. */
 export const plainMarks = (text: string): string =>
   text
-    .replace(/[‘’‚‛ʼ]/gu, "'")
-    .replace(/(?!')\p{Quotation_Mark}/gu, '"')
+    .replace(/[‘’‚‛ʼ׳]/gu, "'")
+    .replace(/(?!')[\p{Quotation_Mark}״]/gu, '"')
     .replace(/\p{Dash}/gu, "-");
 
 /** Folds case, width, white space, invisible characters, quotation marks, dashes and digits. */
@@ -61,6 +61,6 @@ export function normalValue(value: string): string {
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;
-  while (end > 0 && /[.!?。\s]/u.test(normal[end - 1] ?? "")) end--;
+  while (end > 0 && /[\p{Sentence_Terminal}\s]/u.test(normal[end - 1] ?? "")) end--;
   return createHash("sha256").update(normal.slice(0, end)).digest("hex");
 }

@@ -84,9 +84,12 @@ export function plainLetters(text: string): string {
 const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
+/** The letter that `letter` is another spelling of. */
+export const plainSpelling = (letter: string): string => spellings.get(letter) ?? letter;
+
 /** Writes Latin letters without a decomposition in plain ones: "œ" as "oe", "ø" as "o". */
 export const plainLatin = (text: string): string =>
-  text.replace(/(?![a-z])\p{Script=Latin}/gu, (letter) => spellings.get(letter) ?? letter);
+  text.replace(/(?![a-z])\p{Script=Latin}/gu, plainSpelling);
 
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
@@ -96,7 +99,7 @@ export function plainWords(text: string): string {
     .toLowerCase()
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "");
   return normalForm(normalForm(folded, "NFD").replace(accents, ""), "NFC")
-    .replace(spelled, (letter) => spellings.get(letter) ?? letter)
+    .replace(spelled, plainSpelling)
     .replace(/\s+/g, plainSpace);
 }
 

@@ -57,10 +57,29 @@ export function onOneLine(text: string): string {
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+const windowCharacters = 400;
+
+/**
+ * The last end of a character up to `end`, with its accents and joined emoji. Segments a window
+ * only, since one can have a million marks: splits longer ones. @param start of a character
+ */
+export function characterEnd(text: string, end: number, start = 0): number {
+  const first = Math.max(start, end - windowCharacters);
+  const near = graphemes.segment(text.slice(first, end + windowCharacters));
+  const index = near.containing(end - first)?.index;
+  return index ? first + index : codePointEnd(text, end);
+}
+
+/** `end`, or one less within a surrogate pair. */
+export const codePointEnd = (text: string, end: number): number =>
+  /[\uD800-\uDBFF]/.test(text[end - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[end] ?? "")
+    ? end - 1
+    : end;
+
+/** At most `maxCharacters` UTF-16 units. */
 export const headOf = (text: string, maxCharacters: number): string =>
-  text.length <= maxCharacters
-    ? text
-    : text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "");
+  text.length <= maxCharacters ? text : text.slice(0, characterEnd(text, maxCharacters));
 
 /** `headOf` without a partial last word (if half remains) and without trailing white space. */
 export function headAtWord(text: string, maxCharacters: number): string {

@@ -8,7 +8,7 @@ create or replace function mnemograph.conversation_messages_1(
   begin
     return array_to_json(array(
       select row_to_json(j) from (
-        select m.seq, m.message_id as "messageId", m.role, m.actor, m.said_at as "saidAt", case when not h.is_held then m.content end as text,
+        select m.seq, m.message_id as "messageId", m.role, m.actor, case when not h.is_held then m.content end as text,
           case when not h.is_held then m.serialised end as serialised
         from (
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq = alone
@@ -63,7 +63,9 @@ create or replace function mnemograph.conversation_1(
 ) returns table (
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
-  epoch json, shown_ids uuid[], first_shown integer,
+  epoch json, shown_ids uuid[],
+  -- Where this turn opens one: when the user said each message that it shows.
+  said json,
   -- Ids of held messages that say something else than the transcript.
   edited text[]
 ) language plpgsql stable parallel safe rows 1 as $$
@@ -255,7 +257,15 @@ create or replace function mnemograph.conversation_1(
         );
       end if;
     end if;
-    first_shown := coalesce(least((recent -> 0 ->> 'seq')::integer, (gap -> 0 ->> 'seq')::integer), covered + 1);
+    if epoch is null then
+      said := array_to_json(array(
+        select json_build_array(s.message_id, s.said_at) from (
+          select m.seq, m.message_id, m.said_at from mnemograph.message m
+          where m.thread_ref = thread_id and m.role = 'user' and m.seq >= from_seq and m.seq <= last_seq
+          order by m.seq desc limit gap_messages
+        ) s order by s.seq
+      ));
+    end if;
     return next;
   end
 $$;

@@ -31,11 +31,9 @@ interface OpenEpoch {
   readonly news: readonly (readonly [messageId: string, ShownNews])[];
 }
 
-interface DatedMessage extends TranscriptMessage {
-  readonly saidAt: string;
-}
-
 export interface Conversation {
+  /** Where an epoch begins, when the user said each message that it shows, in order. */
+  readonly said: readonly (readonly [messageId: string, saidAt: string])[];
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
@@ -48,14 +46,14 @@ export interface Conversation {
     readonly startSeq: number;
     readonly endSeq: number;
   } | null;
-  readonly gap: DatedMessage[];
+  readonly gap: TranscriptMessage[];
   /** The oldest gap messages if there are too many to show. */
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
   /**
    * The last messages that the summary covers, from a turn's start; long results and a long turn's
    * middle are omitted.
    */
-  readonly recent: DatedMessage[];
+  readonly recent: TranscriptMessage[];
   /**
    * The turn at the summary's end, if the gap has no user's message; of a long one the question.
    */
@@ -71,7 +69,7 @@ export interface ConversationRow
   > {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly first_shown: number;
+  readonly said: Conversation["said"] | null;
 }
 
 export interface ConversationAddress extends ThreadAddress {
@@ -92,7 +90,7 @@ export function conversationRow(
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, first_shown, edited
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, said, edited
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
@@ -110,6 +108,7 @@ export function conversationOf(
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
+    said: row.said ?? [],
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
     summary,
@@ -118,7 +117,7 @@ export function conversationOf(
     recent,
     epoch,
     edited,
-    firstSeq: row.first_shown,
+    firstSeq: (recent[0] ?? gap[0])?.seq ?? (summary?.endSeq ?? -1) + 1,
     // A turn one message over the limit shows its question, so nothing is omitted.
     omitted: omitted && omitted.messages > 0 ? omitted : null,
     lastTurn: gap.some(({ role }) => role === "user") ? [] : lastTurnOf(recent),

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isStorable, onOneLine, visibleText } from "../../src/text/storable-text.js";
+import {
+  clipped,
+  headAtWord,
+  headOf,
+  isStorable,
+  onOneLine,
+  visibleText,
+} from "../../src/text/storable-text.js";
 
 describe("visible text", () => {
   it.each([
@@ -80,3 +87,19 @@ describe("visible text", () => {
     );
   });
 });
+
+it.each(["👩‍👩‍👧‍👦", "🇵🇹", "👍🏽", "1️⃣", "e\u0301", "क्षि", "น้ำ", "각".normalize("NFD"), "日"])(
+  "A text that is cut ends with a whole character: %s",
+  (character) => {
+    const text = character.repeat(300);
+    const whole = (cut: string) => cut.length % character.length;
+    for (let most = 271; most <= 281; most++) {
+      expect(whole(headOf(text, most))).toBe(0);
+      expect(whole(headAtWord(text, most))).toBe(0);
+      expect(whole(clipped(text, most).slice(0, -1))).toBe(0);
+    }
+  },
+);
+
+it("A head of a character with a million marks is as long as it may be", () =>
+  expect(headOf(`a${"\u0301".repeat(1_000_000)}`, 5_000)).toHaveLength(5_000));
