@@ -11,7 +11,16 @@ import {
 } from "./project.js";
 
 /** Pages whose first programs are compiled: together they use each way in. */
-const pages = ["README", "state-graph", "supervisor", "http", "mcp", "ai-sdk", "deepagents"];
+const pages = [
+  "README",
+  "state-graph",
+  "supervisor",
+  "teams",
+  "http",
+  "mcp",
+  "ai-sdk",
+  "deepagents",
+];
 
 /** What the pages' programs import besides what the first lines of the pages install. */
 const others = [
