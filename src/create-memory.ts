@@ -132,7 +132,7 @@ function assembleMemory(
     checkpoints: createCheckpointsApi(db),
     store: (input) => createStore(runtime, input, { scope: defaultScope, isRequired: isIsolated }),
     graphs: () => openGraphs(maintenance.works),
-    jobs: createJobsApi(db, runner.start),
+    jobs: createJobsApi(runtime, runner.start),
     upkeep: runner.upkeep,
     work: runner.work,
     idle: maintenance.idle,

@@ -12,7 +12,7 @@ const withoutScope: WithoutScope<MemoryWithInternalApi> = {
   setup: "itself",
   memories: { list: "itself", count: "itself" },
   events: { count: "all", list: "all" },
-  jobs: { list: "itself", retry: "itself" },
+  jobs: { list: "itself", retry: "itself", dismiss: "itself" },
   consents: { list: "itself" },
   consolidations: { list: "itself" },
   transcript: { search: "itself" },

@@ -1,3 +1,4 @@
+import { isoTimeMs } from "../clock.js";
 import type { PersonalField } from "../memories/consent/consent-policy.rule.js";
 import {
   type CategoryPolicy,
@@ -18,6 +19,7 @@ import type { SearchRuntime } from "../search/retrieval-options.js";
 import { haveSameFigures } from "../text/figures.js";
 import { findSaid } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";
+import { sharedWords } from "../text/shared-words.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 import type { TaskRuntime } from "../work/jobs-options.js";
 import type { ChosenRemoval } from "./choose-removals.rule.js";
@@ -293,9 +295,12 @@ function slotOf({ key, value, relation }: FactCandidate) {
   return slot === null ? none : { slot, value: visibleText(value ?? "").trim() || null };
 }
 
-/** Null for a memory that was not shown, waits for consent, or has another slot. */
+/**
+ * Null for a memory that was not shown, waits for consent, has another slot, or has nothing in
+ * common with the fact, neither its category nor a word: models confuse numbers.
+ */
 function relationOf(
-  { relation, target }: FactCandidate,
+  { relation, target, text, quote }: FactCandidate,
   slot: { readonly category: string; readonly key: string | null },
   known: readonly PromptedMemory[],
 ): MemoryRelation | null {
@@ -303,14 +308,17 @@ function relationOf(
   if (relation === "new" || !memory || memory.waits) return null;
   const isOfSlot = memory.key === slot.key && memory.category === slot.category;
   if (slot.key !== null && memory.key !== null && !isOfSlot) return null;
+  const isElsewhere = memory.category !== slot.category;
+  if (isElsewhere && sharedWords(`${text} ${quote}`, `${memory.text} ${memory.value ?? ""}`) === 0)
+    return null;
   return { relation, target: memory.id };
 }
 
 /** Models also copy the form of the prompt's dates: "2026-03-03, Tuesday". */
 function dayOf(since: string | null): Date | null {
-  const [day = ""] = /^\d{4}(?:-\d{2}){0,2}(?=$|,)/.exec(since ?? "") ?? [];
-  const date = new Date(day);
-  return Number.isFinite(date.getTime()) ? date : null;
+  const [day = ""] = /^[1-9]\d{3}(?:-\d{2}){0,2}(?=$|,)/.exec(since ?? "") ?? [];
+  const midnightMs = isoTimeMs(`${day.padEnd(10, "-01")}T00:00:00Z`);
+  return midnightMs === null ? null : new Date(midnightMs);
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import type { BaseMessage, ContentBlock, MessageContent } from "@langchain/core/messages";
-import { attempt, bytesOf, isJsonObject, jsonReader, propertyOf } from "../input/plain-json.js";
+import {
+  attempt,
+  bytesOf,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonReader,
+  propertyOf,
+} from "../input/plain-json.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { clipped, headOf, onOneLine } from "../text/storable-text.js";
 import { contentParts, withFields } from "./message-text.js";
@@ -40,11 +48,24 @@ export const attachmentOf = (part: unknown): Attachment | null =>
   attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ??
   null;
 
+/** A file has a dozen keys; values of applications may have 100,000. */
+const maxFileKeys = 1_000;
+
+/** Quickly: a message may have 100,000 parts, nearly all of them bare text. */
+function isNoFile(part: JsonObject): boolean {
+  const { length } = Object.keys(part);
+  return length > maxFileKeys || (length === 2 && part.type === "text" && isText(part.text));
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const readPart = (part: unknown, at?: string) =>
+  isJsonObject(part) && !isNoFile(part) ? fileIn(part, at) : null;
+
 /** @param at the key where it was found. @default its own first one that describes a file */
-function readPart(part: unknown, at?: string): Attachment | null {
-  if (!isJsonObject(part)) return null;
+function fileIn(part: JsonObject, at: string | undefined): Attachment | null {
   const key = at ?? Object.keys(part).find(isHint) ?? "";
-  const type = typeof part.type === "string" ? part.type : isHint(key) ? key : "";
+  const type = isText(part.type) ? part.type : isHint(key) ? key : "";
   const isFile = fileType.test(type);
   const leaves = leavesOf(part, isFile);
   const source = sourceAmong(leaves);
@@ -215,7 +236,8 @@ function withLines(said: MessageContent, lineOf: (file: Attachment) => string): 
  */
 function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
   let hasFiles = false;
-  const rest = (inner: unknown, key: string): unknown => {
+  // Changes the copy that `jsonReader` made: it may have 200,000 values.
+  const rest = (inner: Json | undefined, key: string): Json | undefined => {
     const isBytes = typeof inner === "string" && inner.startsWith(bytesPrefix);
     const file: Attachment | null = isBytes
       ? { type: "file", data: inner.slice(bytesPrefix.length) }
@@ -228,13 +250,23 @@ function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown
     }
     if (Array.isArray(inner))
       return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
-    if (!isJsonObject(inner)) return inner;
-    return Object.fromEntries(
-      Object.entries(inner).map(([name, each]) => [name, rest(each, name)]),
-    );
+    return isJsonObject(inner) ? changeValues(inner, rest) : inner;
   };
   const kept = rest(jsonReader(bytesPrefix)(value), "");
   return hasFiles ? kept : value;
+}
+
+function changeValues(
+  object: JsonObject,
+  change: (value: Json | undefined, key: string) => Json | undefined,
+): JsonObject {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    const kept = change(value, key);
+    if (kept === undefined) delete object[key];
+    else if (kept !== value) object[key] = kept;
+  }
+  return object;
 }
 
 const bytesPrefix = "data:;base64,";

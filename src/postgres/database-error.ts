@@ -40,13 +40,20 @@ export function isConnectionError(error: unknown): boolean {
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
   // Where a server stops, its Unix socket is gone: "connect ENOENT".
   if (Object(error).syscall === "connect") return true;
-  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many
-  // connections.
-  if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code))
+  // 08: connection exception; 57P01..57P03: the server stops or starts; 57P05, 25P03: it ended an
+  // idle session; 53300: too many connections.
+  if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[1235]|25P03|53300)$/.test(code))
     return true;
   const message = error instanceof Error ? error.message : "";
   return code === "" && lostConnection.test(message);
 }
+
+/** Also of a session that a failover left on a server without writes: another one may take them. */
+export const isLostSession = (error: unknown): boolean =>
+  isConnectionError(error) || errorCodeOf(error) === "25006";
+
+/** A statement's, a lock's and a transaction's timeout. */
+const timeoutCodes = /^(?:57014|55P03|25P04)$/;
 
 const hasMessage = (error: unknown, message: string) =>
   error instanceof Error && error.message === message;
@@ -62,7 +69,8 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /** SQLSTATEs whose messages quote names of tables, roles and settings; others may quote data. */
-const quotesNames = /^(08|23|25006|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
+const quotesNames =
+  /^(08|23|25006|25P04|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 
 export function databaseWords(error: unknown): string {
   const code = errorCodeOf(error);
@@ -92,10 +100,11 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         "pass `database` a pg.Pool with a higher `max`.",
     );
   }
-  if (isReadTimeout(error) || sqlState === "57014") {
+  if (isReadTimeout(error) || timeoutCodes.test(sqlState)) {
     return as("DATABASE_TIMEOUT")(
       `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
-        "locks and what else runs, or raise database.statementTimeoutMs in the config.",
+        "locks and what else runs, or raise database.statementTimeoutMs in the config; a timeout of the role, the " +
+        "database or the connection string comes before it.",
     );
   }
   if (/CERT|LEAF_SIGNATURE/.test(sqlState) || detail.includes("not support SSL")) {

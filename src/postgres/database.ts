@@ -136,7 +136,7 @@ function statementsOn(
           const statement = statementOf(asked, options);
           if (settings.length === 0) return ask(statement);
           const results = await runInOrder(client, ask, [
-            { text: "begin" },
+            { text: "begin isolation level read committed" },
             ...settings,
             statement,
             { text: "commit" },
@@ -162,7 +162,10 @@ function statementsOn(
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
         };
         await clients.checkOnce(ask);
-        await runInOrder(client, ask, [{ text: "begin" }, ...settings]);
+        await runInOrder(client, ask, [
+          { text: "begin isolation level read committed" },
+          ...settings,
+        ]);
         try {
           const result = await work({ ...connection, query }).catch((error: unknown) => {
             failure = { error };

@@ -5,7 +5,7 @@ import type { ClientBase, QueryConfig, QueryResult } from "pg";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import {
-  isConnectionError,
+  isLostSession,
   isPoolBusy,
   isReadTimeout,
   isTimeout,
@@ -144,7 +144,7 @@ const useClients =
       client.release();
       return result;
     } catch (error) {
-      client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
+      client.release(isLostSession(MemoryError.is(error) ? error.cause : error));
       throw error;
     } finally {
       client.removeListener("error", ignore);

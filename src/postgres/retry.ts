@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
-import { errorCodeOf, isConnectionError, isTimeout } from "./database-error.js";
+import { errorCodeOf, isLostSession, isTimeout } from "./database-error.js";
 
 /** Returned by `work` for a conflict without a database error. */
 export const collided = Symbol("collided");
@@ -39,10 +39,11 @@ export async function retryOn<Result>(
 
 /**
  * Repeats a statement or transaction that a deadlock undid. Forgetting locks a thread before its
- * owner, and writers of memories the owner first: any of them may be the one that is stopped.
+ * owner, and writers of memories the owner first: any of them may be the one that is stopped. Where
+ * sessions are "repeatable read" or "serializable", it also repeats those that met a newer row.
  */
 export const afterDeadlocks = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  retryOn(["40P01"], work, {
+  retryOn(["40P01", "40001"], work, {
     most: 10,
     stepMs: 10,
     busy: "Others kept locking the same rows, so what was left to write was not written. Try again.",
@@ -64,7 +65,7 @@ export async function reconnecting<Result>(
       return await work();
     } catch (error) {
       const cause = MemoryError.is(error) ? error.cause : error;
-      const isLost = isConnectionError(cause) && !isTimeout(cause);
+      const isLost = isLostSession(cause) && !isTimeout(cause);
       if (!isLost || isOver() || waitMs > lastWaitMs) throw error;
     }
     await sleep(waitMs);

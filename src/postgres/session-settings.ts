@@ -48,6 +48,7 @@ export async function runInOrder(client: ClientBase, ask: Ask, statements: reado
 /**
  * Prepares a session of our pool. Planning a recall takes longer than running it, and JIT hundreds
  * of times longer, so prepared statements keep a generic plan; Citus distributes only custom ones.
+ * The driver reads no dates but ISO's. After a lock, statements must see what its holder wrote.
  * @param statementTimeoutMs unless the role or connection string has one. Some proxies refuse
  * startup parameters
  * @param answerTimeoutMs longest silence of a connected server; undefined for the embedded one
@@ -58,7 +59,8 @@ export function prepareSession(
 ): (client: ClientBase) => Promise<void> {
   return async (client) => {
     const statement = {
-      text: `select set_config('jit', 'off', false),
+      text: `select set_config('jit', 'off', false), set_config('datestyle', 'ISO', false),
+        set_config('default_transaction_isolation', 'read committed', false),
         case when not exists (select from pg_catalog.pg_extension where extname = 'citus')
           then set_config('plan_cache_mode', 'force_generic_plan', false) end,
         case when current_setting('statement_timeout') = '0' then set_config('statement_timeout', $1, false) end`,

@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { isJsonObject, type Json, type JsonObject, maxJsonDepth } from "../input/plain-json.js";
-import { messageOf, type PlainMessage, plainMessage } from "../messages/message-codec.js";
+import type { PlainMessage } from "../messages/message-codec.js";
 
 type Rewrite = (text: string) => string;
 
@@ -78,24 +77,22 @@ function rewriteObject(
   rewrite: Rewrite,
   within: (key: string, value: Json) => Json,
 ): JsonObject {
-  const rekeyed = Object.entries(object).map(([key, value]) => ({
-    key,
-    wanted: names.has(key) ? key : rewrite(key),
-    value: within(key, value),
-  }));
-  const taken = new Set(rekeyed.filter(({ key, wanted }) => wanted === key).map(({ key }) => key));
   const counts = new Map<string, number>();
-  const entries = rekeyed.map(({ key, wanted, value }) => {
-    if (wanted === key) return [key, value];
+  const taken = new Set<string>();
+  const freeName = (wanted: string): string => {
     let name = wanted;
     let count = counts.get(wanted) ?? 1;
-    while (taken.has(name)) {
+    while (taken.has(name) || Object.hasOwn(object, name)) {
       count++;
       name = `${wanted} (${count})`;
     }
     counts.set(wanted, count);
     taken.add(name);
-    return [name, value];
+    return name;
+  };
+  const entries = Object.entries(object).map(([key, value]) => {
+    const wanted = names.has(key) ? key : rewrite(key);
+    return [wanted === key ? key : freeName(wanted), within(key, value)];
   });
   return Object.fromEntries(entries);
 }
@@ -108,7 +105,7 @@ export interface Redactor {
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
   /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) stay. */
-  message(message: BaseMessage): Promise<BaseMessage>;
+  message(message: PlainMessage): Promise<PlainMessage>;
 }
 
 const noRedactor: Redactor = {
@@ -138,10 +135,7 @@ export function createRedactor(
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
     redacts: true,
-    message: async (original) =>
-      messageOf(
-        await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)),
-      ),
+    message: (message) => rewritten(redact, (rewrite) => rewriteMessage(message, rewrite)),
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
   };
@@ -166,7 +160,8 @@ async function rewritten<Result>(
   });
   const texts = [...results.keys()];
   for (let first = 0; first < texts.length; first += textsAtOnce) {
-    if (first > 0) await setImmediate();
+    // Collecting 200,000 texts takes a tenth of a second, and so does replacing them.
+    if (texts.length > textsAtOnce) await setImmediate();
     const some = texts.slice(first, first + textsAtOnce);
     const made = await Promise.all(some.map((text) => redacted(redact, text)));
     for (const [index, text] of some.entries()) results.set(text, made[index] as string);

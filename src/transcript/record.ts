@@ -11,7 +11,7 @@ import { MemoryError } from "../errors.js";
 import { nameText, parseInput, storableDate } from "../input/parse-input.js";
 import { filesIn, sourceOf, withReferences } from "../messages/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../messages/inserted-message.js";
-import { encodeMessage, messageOf, plainMessage } from "../messages/message-codec.js";
+import { messageOf, type PlainMessage, plainMessage } from "../messages/message-codec.js";
 import {
   type MessageRole,
   messageText,
@@ -59,17 +59,17 @@ const maxIdBytes = 1_000;
  */
 export async function toNewMessage(message: BaseMessage, threadId: string): Promise<NewMessage> {
   const words = typeof message.content === "string" ? wordsOf(message) : null;
-  return newMessageOf(message, threadId, words === null ? null : redactedCheck(words));
+  const check = words === null ? null : redactedCheck(words);
+  return newMessageOf(plainMessage(message), threadId, check);
 }
 
 /** The role is "other" for text that others wrote as the user. */
 async function newMessageOf(
-  message: BaseMessage,
+  plain: PlainMessage,
   threadId: string,
   check: number | null,
   pause = createPauses(),
 ): Promise<NewMessage> {
-  const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
   // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
   await pause();
@@ -167,7 +167,10 @@ export interface RecordedTurn extends RecordedThread {
 
 type Captions = ReadonlyMap<string, string>;
 
-/** Redacts `messages`, with references for files; yields to the event loop between them. */
+/**
+ * Redacts `messages`, with references for files. Yields to the event loop between steps: one of
+ * 200,000 values takes a tenth of a second in each.
+ */
 export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
@@ -175,21 +178,23 @@ export async function newMessages(
   captions: Captions = new Map(),
 ) {
   const pause = createPauses();
-  const referring: BaseMessage[] = [];
+  const given: { plain: PlainMessage; hasFiles: boolean }[] = [];
   for (const message of messages) {
-    referring.push(withReferences(message, (file) => captions.get(sourceOf(file))));
+    const referring = withReferences(message, (file) => captions.get(sourceOf(file)));
+    await pause();
+    given.push({ plain: plainMessage(referring), hasFiles: referring !== message });
     await pause();
   }
-  const redacted = await Promise.all(referring.map(redactor.message));
+  const redacted = await Promise.all(given.map(({ plain }) => redactor.message(plain)));
   const made: NewMessage[] = [];
-  for (const [place, message] of redacted.entries()) {
-    const original = messages[place] as BaseMessage;
-    const words = wordsOf(original);
-    const check = words === null ? null : await wordsCheck(redactor, words);
-    const kept = await newMessageOf(message, threadId, check, pause);
-    // A message of 100,000 parts takes a tenth of a second each time that it is written.
+  for (const [place, message] of messages.entries()) {
+    const { plain, hasFiles } = given[place] as (typeof given)[number];
+    const words = wordsOf(message);
     await pause();
-    const altered = message !== original && kept.serialised !== encodeMessage(original);
+    const check = words === null ? null : await wordsCheck(redactor, words);
+    const kept = await newMessageOf(redacted[place] as PlainMessage, threadId, check, pause);
+    await pause();
+    const altered = hasFiles || (redactor.redacts && kept.serialised !== JSON.stringify(plain));
     made.push({ ...kept, altered });
     await pause();
   }

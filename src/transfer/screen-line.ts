@@ -3,7 +3,7 @@ import { isApproved, type MemoryItem, type Provenance } from "../memories/item/m
 import { wordNames } from "../memories/item/memory-fields.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { withReferences } from "../messages/attachments.js";
-import { decodeMessage, encodeMessage } from "../messages/message-codec.js";
+import { decodeMessage, plainMessage } from "../messages/message-codec.js";
 import type { Screen } from "../screening/reads-as-instruction.js";
 import { type Redactor, redactFields } from "../screening/redactor.js";
 import { withoutInstructions } from "../summaries/make-summary.js";
@@ -29,8 +29,11 @@ export async function importable(
   if (line.type === "message") {
     try {
       const said = decodeMessage(line.serialised);
-      const kept = await redactor.message(withReferences(said));
-      const serialised = kept === said ? line.serialised : encodeMessage(kept);
+      const kept = withReferences(said);
+      const isWritten = kept === said && !redactor.redacts;
+      const serialised = isWritten
+        ? line.serialised
+        : JSON.stringify(await redactor.message(plainMessage(kept)));
       return { ...given, line: { ...line, serialised }, isQuarantined: false };
     } catch (cause) {
       throw MemoryError.is(cause, "REDACTION_FAILED") ? cause : unreadable(number, cause);

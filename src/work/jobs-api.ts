@@ -2,12 +2,13 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { pageRowsField, parseInput, storableText } from "../input/parse-input.js";
+import { insertEvent } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { ofTenant, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
-import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
+import type { JobRuntime } from "./jobs-options.js";
+import { type Job, type ModelWorkKind, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export const jobStates = ["waiting", "running", "failed"] as const;
 
@@ -45,6 +46,7 @@ export interface ListedJob {
 }
 
 interface ListJobs extends z.input<typeof listSchema> {}
+interface DismissJob extends z.input<typeof dismissSchema> {}
 
 export interface JobsApi {
   /**
@@ -64,7 +66,8 @@ export interface JobsApi {
    * const [failed] = await memory.jobs.list({ state: "failed" });
    * if (failed) await memory.jobs.retry({ id: failed.id });
    * ```
-   * @returns how many are due now.
+   * @returns how many are due now. While this process calls no model, since its provider failed or
+   * limits calls, they wait until `pausedUntil`, and each is listed with it as its `dueAt`.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for
    * an episode or a note that was given up when later work on its thread is done.
    */
@@ -72,7 +75,20 @@ export interface JobsApi {
     which: ({ readonly id: string } | { readonly kind: WorkKind }) & {
       readonly tenantId?: string | undefined;
     },
-  ): Promise<{ readonly retried: number }>;
+  ): Promise<{ readonly retried: number; readonly pausedUntil: Date | null }>;
+  /**
+   * Takes a job that was given up off the list for good: nothing of it is done. An event, `dismiss`,
+   * keeps who did it and why.
+   * @example
+   * ```ts
+   * const [failed] = await memory.jobs.list({ state: "failed" });
+   * if (failed?.givenUpAt)
+   *   await memory.jobs.dismiss({ id: failed.id, actor: "admin", reason: "Only a test." });
+   * ```
+   * @returns the job as it was.
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` for one that was not given up
+   */
+  dismiss(which: DismissJob): Promise<ListedJob>;
 }
 
 const kindField = z.enum(workKinds);
@@ -98,9 +114,21 @@ const retrySchema = z
     error: "names jobs by an `id` or by a `kind`",
   });
 
+const dismissSchema = z.strictObject({
+  id: storableText.min(1),
+  tenantId: tenantField,
+  /** @default "api" */
+  actor: storableText.default("api"),
+  /** Why, in at most 2,000 characters, for the event. @default none */
+  reason: storableText.max(2_000).optional(),
+});
+
 const maxRetried = 1_000;
 
-export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
+export function createJobsApi(
+  { db, pause, redactor }: Pick<JobRuntime, "db" | "pause" | "redactor">,
+  start: (job: Job) => Promise<void>,
+): JobsApi {
   return {
     list: (listing) => listed(listSchema, listing, "list of jobs", (which) => findJobs(db, which)),
     async retry(requested) {
@@ -118,9 +146,41 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
           await start(job);
           retried++;
         }
-        if (id === undefined || retried > 0) return { retried };
+        if (id === undefined || retried > 0) return { retried, pausedUntil: pause.until() };
         const why = "a worker has it, or what came after it in its thread is done already";
         throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
+      });
+    },
+    async dismiss(requested) {
+      const which = parseInput(dismissSchema, requested, "job to dismiss");
+      const { id, actor } = which;
+      const { reason } = await redactor.json({ reason: which.reason });
+      return asListed(which, async () => {
+        const [job] = await findJobs(db, { id, tenantId: which.tenantId, limit: 1 });
+        if (!job) throw new MemoryError("NOT_FOUND", `There is no job "${id}".`);
+        await db.transaction(async (tx) => {
+          const given = sql`id = ${rowId(id)} and given_up_at is not null`;
+          const gone = await tx.query(
+            sql`delete from ${tx.schema}.work where ${given} returning 1`,
+          );
+          if (gone.length === 0) {
+            const why =
+              "it was not given up. It is tried again by itself, or when its thread goes on";
+            throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be dismissed: ${why}.`);
+          }
+          const { scope, threadId } = job;
+          const step = job.kind as ModelWorkKind;
+          const detail = reason === undefined ? actor : `${actor}: ${reason}`;
+          await insertEvent(tx, {
+            scope,
+            threadId,
+            step,
+            op: "dismiss",
+            status: "skipped",
+            detail,
+          });
+        });
+        return job;
       });
     },
   };

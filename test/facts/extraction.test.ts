@@ -127,6 +127,49 @@ describe("candidates", () => {
     ]);
   });
 
+  it.each(["null", "NULL", "None", " undefined "])(
+    "Facts whose key is a null in quotes (%j) have no slot in common",
+    async (key) => {
+      const [cat, boat] = ["I have a cat", "I own a boat"];
+      const model = taskModel({
+        fact_extraction: () =>
+          facts(
+            candidate("The user has a cat.", cat, { key, value: key }),
+            candidate("The user owns a boat.", boat, { key, value: key }),
+          ),
+      });
+      const { memory, thread } = openThread(db, { model, config });
+      await say(memory, thread, `${cat} and ${boat}.`);
+      const kept = await memory.memories.list({ scope: thread.scope });
+      expect(kept.map(({ text, key, value }) => [text, key, value])).toEqual([
+        ["The user owns a boat.", null, null],
+        ["The user has a cat.", null, null],
+      ]);
+    },
+  );
+
+  it.each([
+    ["2026-02-30", null],
+    ["2026-13-01", null],
+    ["0000-01-01", null],
+    ["0001-01-01", null],
+    ["+275760-09-13", null],
+    ["soon", null],
+    ["1987", "1987-01-01"],
+    ["2020-03", "2020-03-01"],
+    ["2020-03-05, Thursday", "2020-03-05"],
+  ])("A fact with the day %j is kept, since %s", async (since, day) => {
+    const quote = "My sister is a baker";
+    const model = taskModel({
+      fact_extraction: () => facts(candidate("The user's sister is a baker.", quote, { since })),
+    });
+    const { memory, thread } = openThread(db, { model, config });
+    await say(memory, thread, `${quote}.`);
+    const [kept] = await memory.memories.list({ scope: thread.scope });
+    const today = new Date().toISOString().slice(0, 10);
+    expect(kept?.validFrom.toISOString().slice(0, 10)).toBe(day ?? today);
+  });
+
   it("A candidate needs a category, and numbers in range", async () => {
     const { texts, events } = await proposing(
       "I hike and bake and paint and sing.",

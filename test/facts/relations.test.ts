@@ -219,6 +219,20 @@ describe("relations to existing memories", () => {
     expect(await textsOf(memory, thread)).toEqual([sushi, "The user eats no sushi."]);
   });
 
+  it("A fact closes no memory of another category that shares no word with it", async () => {
+    const allergic = "The user is allergic to nuts.";
+    const { memory, thread } = await play([
+      ["Nuts make me ill.", [allergic, { category: "constraints" }]],
+      ["I adopted a cat, Miso.", ["The user has a cat called Miso.", updates(allergic)]],
+    ]);
+    expect(await textsOf(memory, thread)).toEqual([allergic, "The user has a cat called Miso."]);
+  });
+
+  it("A relation is read with its number as text and its words in capitals", async () => {
+    const { memory, thread } = await told({ relation: "Updates", target: "1" });
+    expect(await textsOf(memory, thread)).toEqual(["The user eats no sushi."]);
+  });
+
   it("A model's relation closes no memory that is pinned or an operator's", async () => {
     for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
       const thread = newAddress();
@@ -262,6 +276,8 @@ describe("personal fields", () => {
   it.each([
     [{ personal: "city", stated_by_user: true }, kept],
     [{ personal: "city", stated_by_user: false }, waits],
+    [{ personal: "City", stated_by_user: "Yes" }, kept],
+    [{ personal: "City", stated_by_user: "no" }, waits],
     [{ personal: "city", stated_by_user: "true, I think" }, waits],
     [{ personal: "city", stated_by_user: undefined }, waits],
     [{ personal: "city", key: null, value: null, stated_by_user: false }, waits],

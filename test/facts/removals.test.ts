@@ -160,6 +160,44 @@ describe("requests to forget", () => {
     expect(await textsOf(memory, thread)).not.toContain("The user lives in Porto.");
   });
 
+  it("What the user asks to forget is hidden, and not only closed, where the same message replaces it", async () => {
+    const said =
+      "Forget that I live in Porto and about the nuts. I live in Rome, dust is my allergy.";
+    const facts = [
+      candidate("The user lives in Rome.", "I live in Rome", {
+        ...{ category: "profile", key: "city", value: "Rome" },
+      }),
+      candidate("The user is allergic to dust.", "dust is my allergy", {
+        ...{ category: "constraints", relation: "updates", target: 2 },
+      }),
+    ];
+    const forget = "Forget that I live in Porto and about the nuts";
+    const { memory } = forgetting((prompt) => {
+      expect(numberOf(prompt, "The user is allergic to nuts.")).toBe(2);
+      return ["The user lives in Porto.", "The user is allergic to nuts."].flatMap((text) =>
+        removal(text, forget)(prompt),
+      );
+    }, facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    const found = await memory.memories.list({
+      scope: thread.scope,
+      states: ["active", "superseded", "soft_deleted"],
+    });
+    expect(found.map(({ state, text }) => `${state}: ${text}`).toSorted()).toEqual([
+      "active: The user is allergic to dust.",
+      "active: The user likes green tea.",
+      "active: The user lives in Rome.",
+      "soft_deleted: The user is allergic to nuts.",
+      "soft_deleted: The user lives in Porto.",
+    ]);
+    const { rows } = await db.pool.query(
+      `select memory_count::int as count from "${db.schema}".owner where user_id = $1`,
+      [thread.scope.userId],
+    );
+    expect(rows).toEqual([{ count: 3 }]);
+  });
+
   it("Malformed and unquoted removals are ignored, and the facts beside them are kept", async () => {
     const broken: ((prompt: string) => unknown)[] = [
       removal("The user lives in Porto.", "forget my address"),

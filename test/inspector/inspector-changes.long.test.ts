@@ -108,8 +108,12 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     ]);
     await page.getByText("waits for consent").first().waitFor();
     await page.getByLabel("Select all 3").check();
+    await page.getByRole("button", { name: "Approve 3" }).click();
+    await page.getByRole("dialog").getByText("The decision is final").waitFor();
+    await page.keyboard.press("Escape");
     await act("Approve 3", "they told me");
     await page.getByText("No request waits").waitFor();
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
     const names = await memory.memories.list({ scope: ana, keys: ["preferred_name"] });
     expect(names.map(({ value }) => value)).toEqual(["Anita"]);
     expect(
@@ -183,7 +187,7 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     }
   });
 
-  it("Several memories are removed for one reason, and restored", async () => {
+  it("Several memories are removed for one reason, and come back by Undo or Restore", async () => {
     const scope = { userId: "tom" };
     await memory.memories.add({
       scope,
@@ -191,6 +195,13 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     });
     await open("memories?user=tom");
     await page.getByLabel("Select all 3").check();
+    await act("Remove 3", "a slip");
+    await page.getByText("No memory is like that.").waitFor();
+    await page.keyboard.press("u");
+    await page.getByLabel("Select all 3").check();
+    expect((await textsOf(memory, { scope })).sort()).toEqual([
+      ...["Bakes bread.", "Bakes malt.", "Bakes rye."],
+    ]);
     await act("Remove 3", "he asked for it");
     await page.getByText("No memory is like that.").waitFor();
     await page.getByLabel("State").selectOption("soft_deleted");
@@ -198,30 +209,55 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await act("Restore", "rye stays");
     await expect.poll(() => page.locator("a.row").count()).toBe(2);
     expect(await textsOf(memory, { scope })).toEqual(["Bakes rye."]);
+    // Somebody else was quicker: nothing of theirs is overwritten, and the page says so.
+    const [rye] = await memory.memories.list({ scope });
+    await memory.memories.update({ scope, id: rye?.id ?? "", text: "Bakes rye twice." });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("it has changed since it was read").waitFor();
+    expect(await textsOf(memory, { scope })).toEqual(["Bakes rye twice."]);
   });
 
-  it("A conversation shows its failed work, which can be tried again", async () => {
+  it("Failed work is tried again where it is seen, and what was given up can be dismissed for a reason", async () => {
     await open("thread?user=miguel&app=coach&thread=half-marathon");
     await page.getByText(/The model call failed/).waitFor();
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("1 job is due again.").waitFor();
+    await act("Try again", "");
+    await page.getByText("Try again: done").waitFor();
     await open("waiting");
     const failed = page.getByRole("region", { name: "Failed work" });
     await failed.getByText("What the provider or the model said").click();
     await failed.getByText("429: the model's quota for this minute is used up").waitFor();
     await failed.getByText(/tried .* time/).waitFor();
-    // The last one leaves the list, unless it has failed again by now; what was done is still said there.
+    expect(await failed.getByRole("button", { name: "Dismiss" }).count()).toBe(0);
     await db.pool.query(
       `update "${db.schema}".work set given_up_at = now(), retry_at = null where error is not null`,
     );
+    const giveUpAnother = () =>
+      db.pool.query(
+        `insert into "${db.schema}".work (kind, thread_ref, done_until, progress, given_up_at, error)
+         select kind, thread_ref, -1, '{"doneUntil": 3}', now(), 'It was refused.' from "${db.schema}".work
+         where error is not null limit 1`,
+      );
+    await giveUpAnother();
+    await page.reload();
+    await failed.getByText("It was refused.").waitFor();
+    await failed
+      .getByText(/given up/)
+      .first()
+      .waitFor();
+    await failed
+      .getByLabel(/^Select: Facts of half-marathon/)
+      .last()
+      .check();
+    await act("Dismiss", "the quota was ours");
+    await failed.getByText("It was refused.").waitFor({ state: "hidden" });
+    expect(await memory.events.list({ op: "dismiss" })).toMatchObject([
+      { step: "facts", status: "skipped", detail: "joe: the quota was ours" },
+    ]);
     await db.pool.query(
       `insert into "${db.schema}".work (kind, thread_ref, done_until) select kind, thread_ref, -1 from "${db.schema}".work
        where given_up_at is not null`,
     );
-    await page.reload();
-    await failed.getByText(/given up/).waitFor();
-    await failed.getByRole("button", { name: "Try again" }).click();
-    await failed.getByText("1 job is due again.").waitFor();
+    await act("Try again", "");
     await failed.getByText(/given up/).waitFor({ state: "hidden" });
   });
 

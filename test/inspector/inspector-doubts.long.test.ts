@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)("doubts in the inspector", () => {
     expect(await memory.memories.get({ scope, id })).toMatchObject({ doubtedAt: null });
   });
 
-  it("An operator sees a run of consolidation that waits, and applies it", async () => {
+  it("An operator sees a run of consolidation that waits, applies it, and undoes that", async () => {
     const scope = { userId: "ivo" };
     const judge = inspected.db.memory({ model: judgingModel(() => "same") });
     await judge.memories.add({ scope, memories: samePair });
@@ -38,5 +38,8 @@ describe.skipIf(!hasChromium)("doubts in the inspector", () => {
     await inspected.act("Apply", "");
     await inspected.page.getByText("1 to merge").waitFor({ state: "detached" });
     expect(await judge.memories.list({ scope })).toHaveLength(1);
+    await inspected.page.getByRole("button", { name: "Undo" }).click();
+    await inspected.page.getByText("Apply: done").waitFor({ state: "detached" });
+    expect(await judge.memories.list({ scope })).toHaveLength(2);
   });
 });

@@ -100,8 +100,9 @@ describe.skipIf(!hasChromium || !onServer())(
     timed("An operator finds what failed, and tries it again", async () => {
       await page.getByText("429 the quota").first().waitFor();
       await click("Waiting");
-      await click("Try all 5 again", "button");
-      await page.getByText("5 jobs are due again.").waitFor();
+      await click("Select all 5", "checkbox");
+      await click("Try again 5", "button");
+      await page.getByRole("dialog").getByRole("button", { name: "Try again 5" }).click();
       await expect.poll(() => page.getByText("due again", { exact: true }).count()).toBe(5);
       const jobs = await memory.jobs.list({ state: "failed" });
       expect(

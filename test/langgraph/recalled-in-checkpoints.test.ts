@@ -146,8 +146,7 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
       const input = { messages: [new HumanMessage("Where do I live?")] };
       const chunks = await streamed(graph, input, { ...thread, streamMode, subgraphs: true });
       expect(JSON.stringify(chunks)).toContain('"value":"Which?"');
-      // Copies are the graph's own, and have what the agent is shown.
-      if (kind !== "copies") expect(JSON.stringify(chunks)).not.toMatch(secrets);
+      expect(JSON.stringify(chunks)).not.toMatch(secrets);
       expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
       const { tasks } = await graph.getState(thread, { subgraphs: true });
       expect(JSON.stringify(tasks)).not.toMatch(secrets);

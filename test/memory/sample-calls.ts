@@ -36,6 +36,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   work: [{ kinds: ["facts"] }],
   "jobs.list": [{ tenantId: "acme", limit: 3 }],
   "jobs.retry": [{ id: "extract-1", tenantId: "acme" }],
+  "jobs.dismiss": [{ id: "extract-1", tenantId: "acme", actor: "joe", reason: "only a test" }],
   forget: [{ scope, dryRun: true }],
   "erasures.list": [{ tenantId: "acme", limit: 3 }],
   "erasures.receipt": [{ id: "6f1cf3e0-4f5e-4d0e-8d3f-0f1b5a1c2d3e", tenantId: "acme" }],

@@ -118,6 +118,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   countMemories: () => ({ contains: "tea" }),
   listJobs: () => ({ state: "failed" }),
   retryJob: () => ({ id: "given-up-0" }),
+  dismissJob: () => ({ id: "given-up-0", reason: "only a test" }),
   listConsolidations: () => ({ status: ["waiting"] }),
   previewConsolidation: () => ({}),
   decideConsolidation: () => ({ id: "none", decision: "dismiss" }),
@@ -135,6 +136,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
 /** Operations on what a test does not make. */
 const namesNothing: ReadonlySet<OperationName> = new Set([
   "retryJob",
+  "dismissJob",
   "decideConsolidation",
   "revertConsolidation",
 ]);

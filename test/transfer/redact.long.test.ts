@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { plainMessage } from "../../src/messages/message-codec.js";
 import { createRedactor } from "../../src/screening/redactor.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { anyJson } from "../support/any-json.js";
@@ -303,7 +304,8 @@ describe("a secret anywhere in a message", () => {
       return text;
     });
     const artifact = Array.from({ length: 1_000 }, () => ({ note: "same" }));
-    await counting.message(new ToolMessage({ content: "same", tool_call_id: "c", artifact }));
+    const said = new ToolMessage({ content: "same", tool_call_id: "c", artifact });
+    await counting.message(plainMessage(said));
     expect(asked.toSorted()).toEqual(["note", "same"]);
   });
 });
@@ -318,12 +320,8 @@ describe("redaction without a match", () => {
         fc.dictionary(fc.string(), json),
         async (content, args) => {
           const tool_calls = [{ id: "c", name: "f", args, type: "tool_call" as const }];
-          const message = new AIMessage({ id: "1", content, tool_calls });
-          const copy = await redactor.message(message);
-          expect(JSON.stringify(copy)).toBe(
-            JSON.stringify(await createRedactor((text) => text).message(copy)),
-          );
-          expect([copy.content, copy.id, copy.getType()]).toEqual([content, "1", "ai"]);
+          const given = plainMessage(new AIMessage({ id: "1", content, tool_calls }));
+          expect(JSON.stringify(await redactor.message(given))).toBe(JSON.stringify(given));
         },
       ),
       { numRuns: 50 },

@@ -8,7 +8,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("unfinished background work", () => {
-  it("An unfinished job is listed by pages, retried, and not listed when it is done", async () => {
+  it("An unfinished job is listed by pages, retried or dismissed, and then not listed", async () => {
     const memory = db.memory({
       model: new OfflineChatModel({ structured: instantAnswers }),
       config: dueJobsConfig,
@@ -50,12 +50,37 @@ describe("unfinished background work", () => {
     await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
-    expect(await memory.jobs.retry({ id })).toEqual({ retried: 1 });
+    await expect(memory.jobs.dismiss({ id })).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      message: expect.stringContaining("was not given up"),
+    });
+    expect(await memory.jobs.retry({ id })).toMatchObject({ retried: 1, pausedUntil: null });
     expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
-    expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });
+    expect(await memory.jobs.retry({ kind: "facts" })).toMatchObject({ retried: 2 });
     expect(await memory.jobs.list({ kind: "facts" })).toEqual([]);
     const [scope] = failed.map((job) => job.scope);
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
+
+    // What was given up can be dismissed, and an event says by whom and why.
+    await db.pool.query(
+      `update ${table} set given_up_at = now(), retry_at = null, error = 'no answer' where kind = 'episodes'`,
+    );
+    const [job, other, ...others] = await memory.jobs.list({ state: "failed" });
+    const which = { id: job?.id ?? "", tenantId: job?.scope.tenantId };
+    const foreign = { ...which, tenantId: other?.scope.tenantId };
+    await expect(memory.jobs.dismiss(foreign)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const reason = "Only a test.";
+    expect(await memory.jobs.dismiss({ ...which, actor: "joe", reason })).toEqual(job);
+    await expect(memory.jobs.dismiss(which)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await memory.jobs.list({ state: "failed" })).toEqual([other, ...others]);
+    const { threadId } = job ?? {};
+    expect(await memory.events.list({ op: "dismiss" })).toMatchObject([
+      {
+        ...{ scope: job?.scope, threadId, step: "episodes", status: "skipped" },
+        detail: "joe: Only a test.",
+      },
+    ]);
+    expect((await memory.stats()).writes).not.toHaveProperty("dismiss");
   });
 
   it("A job that waits for a model that is down is listed as failed with the error, until it is done", async () => {
@@ -130,5 +155,26 @@ describe("unfinished background work", () => {
       where given_up_at is null and thread_ref = (select id from "${db.schema}".thread where thread_id = 'letter')`);
     const refused = { code: "WRONG_STATE" };
     await expect(memory.jobs.retry({ id: letter?.id ?? "" })).rejects.toMatchObject(refused);
+  });
+
+  it("A job that is retried while its model is not called says until when it waits", async () => {
+    const now = new Date("2030-01-01T10:00:00Z");
+    const until = new Date(now.getTime() + 600_000);
+    const limited = Object.assign(new Error("too many"), {
+      status: 429,
+      headers: { "retry-after": "600" },
+    });
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: () => limited }),
+      config: { memories: { extract: true } },
+      clock: () => now,
+    });
+    const talk = newTalk();
+    await say(memory, talk, "I keep bees.");
+    const listed = () => memory.jobs.list({ scope: talk.scope, kind: "facts" });
+    const [job] = await listed();
+    const retried = { retried: 1, pausedUntil: until };
+    expect(await memory.jobs.retry({ id: job?.id ?? "" })).toEqual(retried);
+    expect(await listed()).toMatchObject([{ dueAt: until }]);
   });
 });

@@ -2,10 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "./api.js";
 import { OwnerChooser, OwnerPicker, UnknownOwner } from "./owner-picker.js";
+import { Undoable } from "./parts/do-button.js";
 import { useKeys } from "./parts/keys.js";
 import { Page } from "./parts/layout.js";
-import { ErrorNotice, useAnswer } from "./parts/query.js";
-import { SignIn } from "./parts/sign-in.js";
+import { ErrorNotice, SignIn, useAnswer } from "./parts/query.js";
 import { go, HereContext, hrefOf, ownerOf, useAddress, useHere } from "./place.js";
 import { tabOf, type View, views } from "./views/views.js";
 
@@ -68,7 +68,9 @@ function Shown() {
   }
   return (
     <Guarded key={JSON.stringify([name, owner, thread, id])}>
-      <view.show />
+      <Undoable>
+        <view.show />
+      </Undoable>
     </Guarded>
   );
 }

@@ -15,6 +15,7 @@ import {
   Overwrite,
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { isJsonObject } from "../../input/plain-json.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../messages/message-codec.js";
 import { isMemoryBlock, isRecalled } from "../../messages/recalled-mark.js";
@@ -183,12 +184,22 @@ function pieceWithoutRecalled(mode: string, piece: unknown, shown: ShownView): u
     return { ...event, payload: pieceWithoutRecalled("tasks", event.payload, shown) };
   }
   if (mode !== "tasks" && mode !== "checkpoints") return piece;
-  // The configs of a checkpoint lead to handlers and savers.
   const fields = Object.entries(piece as Readonly<StateValues>).map(([name, field]) => [
     name,
-    name === "config" || name === "parentConfig" ? field : withoutRecalled(field, shown),
+    name === "config" || name === "parentConfig"
+      ? withoutInternals(field)
+      : withoutRecalled(field, shown),
   ]);
   return Object.fromEntries(fields);
+}
+
+/** LangGraph's own values lead to handlers, savers and what the nodes around were given. */
+function withoutInternals(config: unknown): unknown {
+  if (!isJsonObject(config) || !isJsonObject(config.configurable)) return config;
+  const configurable = Object.entries(config.configurable).filter(
+    ([name]) => !name.startsWith("__pregel_"),
+  );
+  return { ...config, configurable: Object.fromEntries(configurable) };
 }
 
 /** LangGraph's newer handlers of "messages" and "tools" filter events by it. */

@@ -216,7 +216,7 @@ export function hideMemories(
     deactivated: memories.map(({ id }) => ({ id, state, purgeAfterMs, mayHold })),
     changes: memories.map((memory) =>
       changeOf(memory, event, {
-        old: { ...versionOf(memory), state: "active" },
+        old: { ...versionOf(memory), state: memory.state },
         new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
         as: state,
       }),

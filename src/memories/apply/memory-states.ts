@@ -18,7 +18,7 @@ import {
   type StoredLink,
 } from "./change-set.js";
 
-/** Removes memories from every search. */
+/** Removes memories from every search; also hides closed ones, which history shows. */
 export async function deactivateMemories(
   tx: Connection,
   by: Changer,
@@ -33,13 +33,13 @@ export async function deactivateMemories(
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
       )
     ),
-    ${ownTargets(tx, by.ownerRef, sql`and state = 'active'`)},
+    ${ownTargets(tx, by.ownerRef, sql`and (state = 'active' or (state = 'superseded' and i.state = 'soft_deleted'))`)},
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
         purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', doubted_at = null, updated_at = ${tx.now()}
       from target i where m.ref = i.ref
-      returning m.ref
+      returning m.ref, i.was
     ),
     ${vectors ? sql`vector as (update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref),` : empty}
     term as (
@@ -47,7 +47,7 @@ export async function deactivateMemories(
       returning t.memory_ref, t.length
     )
     update ${tx.schema}.owner o
-    set memory_count = o.memory_count - (select count(*) from closed),
+    set memory_count = o.memory_count - (select count(*) from closed where was = 'active'),
       memory_length = o.memory_length
         - coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
     where o.id = ${by.ownerRef}`,
@@ -110,8 +110,8 @@ export async function purgeMemories(
 function ownTargets({ schema }: Connection, ownerRef: OwnerRef, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One lookup each: a join would read all of the owner's memories.
-    select m.ref, i.* from input i cross join lateral (
-      select ref from ${schema}.memory where id = i.id and owner_ref = ${ownerRef} ${condition} limit 1
+    select m.ref, m.state as was, i.* from input i cross join lateral (
+      select ref, state from ${schema}.memory where id = i.id and owner_ref = ${ownerRef} ${condition} limit 1
     ) m
   )`;
 }

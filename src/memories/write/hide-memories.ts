@@ -114,8 +114,8 @@ export async function removeSaid(
   const byId = new Map(removals.map((removal) => [removal.id, removal]));
   const ids = [...byId.keys()];
 
-  // The memories, with the user's words as evidence.
-  const isVisible = sql`m.state = 'active' and m.app_id in ('', ${scope.appId ?? ""})`;
+  // The memories, with the user's words as evidence; also if the same words brought what closed one.
+  const isVisible = sql`m.state in ('active', 'superseded') and m.app_id in ('', ${scope.appId ?? ""})`;
   const isMeant = sql`m.id = any (${ids.map(uuidOf)}::uuid[])`;
   const found = await findOwned(tx, ownerRef, sql`${isMeant} and ${isVisible}`);
   const hidden = hideMemories(found, { purgeAfterMs }, "DELETE", ({ id }) => {

@@ -50,7 +50,7 @@ export interface EventPlace {
 }
 
 // "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is
-// used up; "doubt": what a memory rests on has ended.
+// used up; "doubt": what a memory rests on has ended; "dismiss": an operator gives a dead letter up.
 export const eventOps = [
   "search",
   "classify",
@@ -71,6 +71,7 @@ export const eventOps = [
   "exhaust",
   "doubt",
   "settle",
+  "dismiss",
 ] as const;
 
 export type EventOp = (typeof eventOps)[number];

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import sql from "sql-template-tag";
+import { MemoryError } from "../../errors.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { ErasureScope } from "../../scope/erasure-scope.js";
 import { idHmacOf } from "../../scope/id-hmac.rule.js";
@@ -67,11 +68,14 @@ export async function beginErasure(
 }
 
 /**
- * Finishes the record, at the end of its tenant's chain. Of two that end at once one fails, since
- * both would follow the same record: `erasure_chain`.
+ * Finishes the record, at the end of its tenant's chain. Two that end at once wait for each other,
+ * since both would follow the same record, which the index `erasure_chain` refuses.
  */
 export async function endErasure(tx: Connection, id: string, after: RowCounts): Promise<void> {
   const { schema } = tx;
+  await tx.query(sql`
+    select pg_advisory_xact_lock(hashtextextended('erasure ' || e.tenant_id, 0)) from ${schema}.erasure e
+    where e.id = ${id}::uuid`);
   const [last] = await tx.query<{ sha256: string }>(sql`
     select e.sha256 from ${schema}.erasure d join ${schema}.erasure e on e.tenant_id = d.tenant_id
     where d.id = ${id}::uuid and e.sha256 is not null
@@ -82,8 +86,13 @@ export async function endErasure(tx: Connection, id: string, after: RowCounts): 
     set rows_after = ${JSON.stringify(after)}::jsonb, ended_at = ${tx.now()}, previous = ${last?.sha256 ?? ""}
     where e.id = ${id}::uuid and e.ended_at is null
     returning ${erasureColumns}`);
-  const record = row && recordOf(row);
-  if (!record) return;
+  if (!row) return;
+  const record = recordOf(row);
+  if (!record) {
+    // Without a digest no record of the tenant could follow it.
+    const why = "The driver cannot read the times of this pool. Set the role's DateStyle to ISO.";
+    throw new MemoryError("DATABASE_ERROR", why);
+  }
   await tx.query(sql`
     update ${schema}.erasure set sha256 = ${recordHash(record)} where id = ${id}::uuid`);
 }

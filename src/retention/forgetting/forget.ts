@@ -3,9 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { abortSignal, callback, parseInput, storableText } from "../../input/parse-input.js";
 import { insertEvent, type MemoryEvent } from "../../observability/events/event-log.js";
-import type { Connection } from "../../postgres/connection.js";
 import type { Database } from "../../postgres/database.js";
-import { retryOn } from "../../postgres/retry.js";
 import {
   type ErasedThread,
   type ErasureScope,
@@ -187,7 +185,7 @@ async function eraseAll(
   const maxTransactions = 20 + expected / Math.min(run.batchSize, threadsPerBatch / 2);
   for (let count = 0; count < maxTransactions; count++) {
     run.signal?.throwIfAborted();
-    const erased = await transaction(run.db, (tx) => eraseBatch(tx, erasure, run));
+    const erased = await run.db.transaction((tx) => eraseBatch(tx, erasure, run));
     if (totalOf(erased) === 0) return true;
     addCounts(removed, erased);
     const done = totalOf(removed);
@@ -205,7 +203,7 @@ async function finishErasure(
   erasure: ErasureScope,
 ): Promise<boolean> {
   const { ownerRef, thread, whole } = erasure;
-  const erased = await transaction(db, async (tx) => {
+  const erased = await db.transaction(async (tx) => {
     const { schema } = tx;
     if (ownerRef !== null) await lockExistingOwner(tx, ownerRef);
     const isItem = sql`exists (select from ${schema}.store_item x where ${hasScope(erasure)})`;
@@ -231,17 +229,6 @@ async function finishErasure(
   });
   addCounts(removed, erased ?? {});
   return erased !== null;
-}
-
-/** Retries when two erasures of a tenant end at once. */
-export function transaction<Result>(
-  db: Database,
-  work: (tx: Connection) => Promise<Result>,
-): Promise<Result> {
-  return retryOn(["23505"], () => db.transaction(work), {
-    most: 10,
-    busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
-  });
 }
 
 /** Names no user and no app. */

@@ -14,7 +14,7 @@ import {
   eraseRecordBatch,
 } from "../forgetting/erase-batches.js";
 import { addCounts, countsInWords, type RowCounts, totalOf } from "../forgetting/erasure-tables.js";
-import { tombstone, transaction } from "../forgetting/forget.js";
+import { tombstone } from "../forgetting/forget.js";
 
 /** Of one hourly pass: other purges wait for it. */
 const maxDeleted = 2_000;
@@ -109,7 +109,7 @@ async function deleteThreadWhile(
   { scope, threadId }: ThreadAddress,
   mayGo: Sql,
 ): Promise<boolean> {
-  return transaction(db, async (tx) => {
+  return db.transaction(async (tx) => {
     const erasure = await findErasureScope(tx, scope, { threadId, memories: "episodes" });
     const family = await tx.query<{ ref: string }>(sql`
       select x.id::text as ref from ${tx.schema}.thread x where ${hasScope(erasure)} order by x.id for no key update`);

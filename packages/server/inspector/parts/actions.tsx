@@ -11,34 +11,56 @@ export interface Action<Row> {
   readonly danger?: boolean;
   readonly about?: string | ((rows: readonly Row[]) => ComponentChildren);
   readonly key?: Change["key"];
-  act(row: Row, reason: string): Promise<unknown>;
+  readonly reason?: false;
+  /** Answers the row as it is then. */
+  act(row: Row, reason: string): Promise<Row>;
+  /** @default `about` says that it is final */
+  undo?(changed: Row): Promise<unknown>;
 }
 
 interface Named {
   readonly id: string;
-  readonly text: string;
+  /** What stands for it in dialogs. */
+  readonly text?: string;
 }
 
 /** Rows whose texts are in the dialog. */
 const maxListed = 8;
 
-/** A change of all of `rows`; those that are done are not done again when it is tried again. */
+/** Does one after the other; those that are done are not done again when it is tried again. */
+function oneByOne<Row, Done>(rows: readonly Row[]) {
+  const done: Done[] = [];
+  return async (act: (row: Row) => Promise<Done>): Promise<readonly Done[]> => {
+    for (const row of rows.slice(done.length)) {
+      const after = await act(row).catch((error: Error) => {
+        if (done.length > 0)
+          error.message = `${done.length} of ${rows.length} are done. ${error.message}`;
+        throw error;
+      });
+      done.push(after);
+    }
+    return done;
+  };
+}
+
+/** A change of all of `rows`. */
 export function changeOf<Row extends Named>(
-  { does, danger = false, about, key, act }: Action<Row>,
+  { does, danger = false, about, key, reason, act, undo }: Action<Row>,
   rows: readonly Row[],
 ): Change {
-  const done = new Set<string>();
+  const doEach = oneByOne<Row, Row>(rows);
   const title = rows.length === 1 ? does : `${does} ${count(rows.length)}`;
   return {
     title,
     does: title,
     danger,
     key,
+    ...(reason === false && { reason }),
     about: (
       <>
         {typeof about === "function" ? about(rows) : about && <p>{about}</p>}
         <ul class="lines">
-          {rows.slice(0, maxListed).map(({ text }) => (
+          {rows.slice(0, maxListed).map(({ text = "" }) => (
             <li dir="auto">
               <Words text={text} most={300} />
             </li>
@@ -48,21 +70,16 @@ export function changeOf<Row extends Named>(
       </>
     ),
     async act(reason) {
-      for (const row of rows.filter(({ id }) => !done.has(id))) {
-        await act(row, reason).catch((error: Error) => {
-          if (done.size > 0)
-            error.message = `${done.size} of ${rows.length} are done. ${error.message}`;
-          throw error;
-        });
-        done.add(row.id);
-      }
+      const changed = await doEach((row) => act(row, reason));
+      const undoEach = oneByOne<Row, unknown>(changed);
+      return undo && (() => undoEach(undo));
     },
   };
 }
 
 /**
- * A list of rows with a box to tick each, and buttons for all that are ticked; with `hasButtons`,
- * for each row too while none is.
+ * A list of rows with a box to tick each that something can be done to, and buttons for all that are
+ * ticked; with `hasButtons`, for each row too while none is.
  */
 export function Choosable<Row extends Named>({
   rows,
@@ -77,7 +94,9 @@ export function Choosable<Row extends Named>({
 }) {
   const again = useAgain();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const chosen = rows.filter(({ id }) => ids.has(id));
+  const open = rows.filter((row) => actionsOf(row).length > 0);
+  const chosen = open.filter(({ id }) => ids.has(id));
+  const hasBoxes = open.length > 1 || !hasButtons;
   const onDone = () => {
     setIds(new Set());
     again();
@@ -89,25 +108,25 @@ export function Choosable<Row extends Named>({
     });
   return (
     <>
-      {rows.length > 1 && (
+      {open.length > 1 && (
         <label>
           <input
             type="checkbox"
-            checked={chosen.length === rows.length}
+            checked={chosen.length === open.length}
             onChange={({ currentTarget: { checked } }) =>
-              setIds(new Set(checked ? rows.map(({ id }) => id) : []))
+              setIds(new Set(checked ? open.map(({ id }) => id) : []))
             }
           />
-          Select all {rows.length}
+          Select all {open.length}
         </label>
       )}
       <Rows kind={hasButtons ? "rows" : "rows card"} rows={rows}>
         {(row) => (
           <li key={row.id} class="memory" tabIndex={hasButtons ? 0 : undefined}>
-            {(rows.length > 1 || !hasButtons) && (
+            {hasBoxes && open.includes(row) && (
               <input
                 type="checkbox"
-                aria-label={`Select: ${row.text.slice(0, 80)}`}
+                aria-label={`Select: ${row.text?.slice(0, 80)}`}
                 checked={ids.has(row.id)}
                 onChange={() => setIds(ids.symmetricDifference(new Set([row.id])))}
               />

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useDeed } from "./do-button.js";
 import { ErrorNotice, useAgain } from "./query.js";
 
 /** What is asked before something is changed. */
@@ -19,6 +20,7 @@ export interface Change {
   readonly about?: ComponentChildren;
   /** Opens the dialog where the button's row is chosen. */
   readonly key?: "a" | "r" | undefined;
+  /** Answers a function that undoes it, or `about` says that it is final. */
   act(reason: string, values: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
@@ -41,7 +43,13 @@ export const valuesIn = (form: HTMLFormElement) =>
  * A dialog that asks for a reason, and does `change` when it is given one. Esc keeps what was
  * typed until the same dialog is opened again; Cancel drops it.
  */
-function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) => void }) {
+function AskFirst({
+  change,
+  onEnd,
+}: {
+  change: Change;
+  onEnd: (done: boolean, undo?: unknown) => void;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -58,9 +66,9 @@ function AskFirst({ change, onEnd }: { change: Change; onEnd: (done: boolean) =>
     setBusy(true);
     setError(null);
     try {
-      await change.act(values.reason ?? "", values);
+      const undo = await change.act(values.reason ?? "", values);
       drafts.delete(draft);
-      onEnd(true);
+      onEnd(true, undo);
     } catch (failure) {
       setError(failure as Error);
       setBusy(false);
@@ -137,9 +145,12 @@ export function ChangeButton({
 }) {
   // As it was when it was asked for, whatever is read meanwhile.
   const [asked, setAsked] = useState<Change | null>(null);
-  const end = (done: boolean) => {
+  const report = useDeed();
+  const end = (done: boolean, undo?: unknown) => {
     setAsked(null);
-    if (done) onDone();
+    if (!done) return;
+    onDone();
+    report({ does: change.does, undo, again: onDone });
   };
   return (
     <>
@@ -156,26 +167,14 @@ export function ChangeButton({
   );
 }
 
-/** A button for each change of what is shown around. */
-export function ChangeButtons({
-  changes,
-  kind,
-  onDone,
-  children,
-}: {
-  changes: readonly Change[];
-  kind?: "plain";
-  /** @default it asks again for what is shown around */
-  onDone?: () => void;
-  children?: ComponentChildren;
-}) {
+/** A button for each change of what is shown around, which is asked for again after it. */
+export function ChangeButtons({ changes, kind }: { changes: readonly Change[]; kind?: "plain" }) {
   const again = useAgain();
   return (
     <div class="buttons">
       {changes.map((change) => (
-        <ChangeButton key={change.does} change={change} kind={kind} onDone={onDone ?? again} />
+        <ChangeButton key={change.does} change={change} kind={kind} onDone={again} />
       ))}
-      {children}
     </div>
   );
 }

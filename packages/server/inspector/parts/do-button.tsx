@@ -1,27 +1,30 @@
-import { useState } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useRef, useState } from "preact/hooks";
 import { type Call, send } from "../api.js";
 import type { Path } from "../api-types.js";
 import { ErrorNotice } from "./query.js";
 
 interface Done {
   readonly does: string;
-  /** Said until it is done. */
+  /** Said until it is done; meanwhile it is not done again. @default "…" */
   readonly running?: string;
   readonly kind?: "plain";
+  readonly hotkey?: string;
   /** Said when it is done, where it is a text. */
   act(): Promise<unknown>;
 }
 
 /** A button that acts at once, and says below it what came of it. */
-export function DoButton({ does, running, kind, act }: Done) {
+export function DoButton({ does, running = "…", kind, hotkey, act }: Done) {
   const [said, setSaid] = useState<unknown>();
   const click = () => {
+    if (said === running) return;
     setSaid(running);
     act().then(setSaid, setSaid);
   };
   return (
     <>
-      <button type="button" class={kind} onClick={click}>
+      <button type="button" class={kind} aria-keyshortcuts={hotkey} onClick={click}>
         {does}
       </button>
       {said instanceof Error && <ErrorNotice error={said} />}
@@ -62,4 +65,51 @@ function saveFile(file: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Something that was done. */
+interface Deed {
+  /** As its button says it. */
+  readonly does: string;
+  /** A function that undoes it; anything else where nothing does. */
+  readonly undo: unknown;
+  /** Asks again for what it changed. */
+  again(): void;
+}
+
+/** So long a deed is shown and can be undone. */
+const deedMs = 10_000;
+
+const DeedContext = createContext((_deed: Deed) => {});
+
+/** Says that something is done, and offers to undo it. */
+export const useDeed = () => useContext(DeedContext);
+
+/** A view, and below it for ten seconds the latest thing that was done there. */
+export function Undoable({ children }: { children: ComponentChildren }) {
+  const [deed, setDeed] = useState<Deed>();
+  const timer = useRef(0);
+  const show = (latest: Deed | undefined) => {
+    clearTimeout(timer.current);
+    setDeed(latest);
+    if (latest) timer.current = window.setTimeout(setDeed, deedMs, undefined);
+  };
+  const act = async ({ undo, again }: Deed) => {
+    clearTimeout(timer.current);
+    await (undo as () => Promise<unknown>)().finally(again);
+    show(undefined);
+  };
+  return (
+    <DeedContext.Provider value={show}>
+      {children}
+      {deed && (
+        <div class="deed" role="status" key={deed}>
+          {deed.does}: done{" "}
+          {typeof deed.undo === "function" && (
+            <DoButton does="Undo" running="Undoing…" hotkey="u" act={() => act(deed)} />
+          )}
+        </div>
+      )}
+    </DeedContext.Provider>
+  );
 }

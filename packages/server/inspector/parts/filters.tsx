@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { go, useHere } from "../place.js";
+import type { Answer } from "../api-types.js";
+import { go, type Params, useHere } from "../place.js";
 import { valuesIn } from "./ask-first.js";
 
 /** A form whose fields become the place; what is typed stays in them whatever the answer is. */
@@ -111,5 +112,70 @@ export function Choice({
         ))}
       </select>
     </label>
+  );
+}
+
+/** Buttons to the next page and back to the first; pages are named by where they begin. */
+export function Pages({
+  next,
+  name = "after",
+  rows,
+}: {
+  /** Where the next page begins; null when there is none. */
+  next: string | null;
+  /** The param that holds it. */
+  name?: string;
+  /** Rows of this page, where the param `row` says which its first one is. */
+  rows?: number;
+}) {
+  const { view, params } = useHere();
+  const at = params[name] ?? "";
+  if (at === "" && next === null) return null;
+  const goTo = (page: string, row: string) => go(view, { ...params, [name]: page, row });
+  const nextRow = rows === undefined ? "" : String(Number(params.row ?? 1) + rows);
+  return (
+    <div class="pages">
+      <button type="button" disabled={at === ""} onClick={() => history.back()}>
+        ← Back
+      </button>
+      <button type="button" disabled={at === ""} onClick={() => goTo("", "")}>
+        First page
+      </button>
+      <button type="button" disabled={next === null} onClick={() => goTo(next ?? "", nextRow)}>
+        Next page →
+      </button>
+    </div>
+  );
+}
+
+/** Picks a past time in the reader's own time zone: the param `asOf`. */
+export function AsOfField() {
+  return <Field label="As of" name="asOf" type="datetime-local" />;
+}
+
+/** The picked time for the API; undefined for today. @throws RangeError for no time */
+export const pastTime = ({ asOf }: Params) => asOf && new Date(asOf).toISOString();
+
+type Past = Pick<Answer<"/memories">, "asOf" | "missing"> & {
+  readonly byWords?: number | undefined;
+};
+
+/** Says that the page shows the past, and what of it is not kept any more. */
+export function PastNotice({ asOf, missing = [], byWords = 0 }: Past) {
+  const { params } = useHere();
+  if (!asOf) return null;
+  return (
+    <div class="note" role="note">
+      <p>
+        This is what was known at {params.asOf?.replace("T", " ")}, and was true then. Links lead to
+        today’s memories.
+      </p>
+      {byWords > 0 && (
+        <p>Compared by words alone, since their texts changed: {byWords} memories.</p>
+      )}
+      {missing.map(({ detail }) => (
+        <p>Not complete: {detail}</p>
+      ))}
+    </div>
   );
 }

@@ -26,9 +26,10 @@ function search(event: KeyboardEvent): void {
   else field?.select();
 }
 
-/** Clicks the button with this key: of all that is ticked, else of the row that is chosen. */
+/** Clicks the button with this key: of the last deed, of all that is ticked, or of the row that is chosen. */
 function decide(key: string, at: HTMLElement): void {
-  const row = document.querySelector(".bulk") ?? at.closest("li");
+  const part = key === "u" ? ".deed" : ".bulk";
+  const row = document.querySelector(part) ?? at.closest("li");
   row?.querySelector<HTMLElement>(`[aria-keyshortcuts="${key}"]`)?.click();
 }
 
@@ -48,13 +49,13 @@ function press(event: KeyboardEvent, goUp: () => void): void {
   else if (key === "Escape") goUp();
   else if (isTyping) return;
   else if (key === "/") search(event);
-  else if (key === "a" || key === "r") decide(key, at);
+  else if (["a", "r", "u"].includes(key)) decide(key, at);
   else step(event, at);
 }
 
 /**
  * Keys of every view: Ctrl-K and / search, j and k or arrows go from row to row, Enter opens, a
- * and r decide about a row, Esc leaves a field or goes up.
+ * and r decide about a row, u undoes, Esc leaves a field or goes up.
  */
 export function useKeys(goUp: () => void): void {
   useEffect(() => {

@@ -1,15 +1,14 @@
-import { ask } from "../api.js";
 import type { HistoryEntry, Trailed } from "../api-types.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
-import { ForgetRequest } from "../parts/forget-requests.js";
 import { Card, MemoryLink, SourceLink } from "../parts/layout.js";
 import { count, Difference, jsonOf, Tag, When, Words } from "../parts/texts.js";
-import { useHere } from "../place.js";
+import { ForgetRequest, revertTo } from "./memory-actions.js";
 
 /** Who changed what in a memory, newest first, with what became different. */
 export function AuditTrail({ memory, events }: Trailed) {
-  const { owner } = useHere();
-  const revertTo = ({ id: to, at }: HistoryEntry): Change => ({
+  const [latest] = events;
+  const isActive = memory.state === "active";
+  const revertOf = ({ id, at }: HistoryEntry): Change => ({
     title: "Revert to what it was then",
     opens: "Revert to this",
     does: "Revert",
@@ -17,18 +16,15 @@ export function AuditTrail({ memory, events }: Trailed) {
       <>
         <p>
           It gets the content that it had after the entry of <When at={at} />, and becomes active.
+          {isActive || " To take that back, remove it."}
         </p>
         <ForgetRequest memory={memory} />
       </>
     ),
-    act: (reason) =>
-      ask("/memories/:id/revert", {
-        method: "post",
-        ids: { id: memory.id },
-        owner,
-        revision: memory.revision,
-        body: { to, reason },
-      }),
+    async act(reason) {
+      const reverted = await revertTo(memory, id, reason);
+      return isActive && (() => revertTo(reverted, latest?.id));
+    },
   });
   return (
     <Card title="Audit trail">
@@ -43,7 +39,7 @@ export function AuditTrail({ memory, events }: Trailed) {
             </p>
             <Entry entry={entry} events={events} />
             {place > 0 && entry.new?.text !== undefined && memory.state !== "quarantined" && (
-              <ChangeButtons kind="plain" changes={[revertTo(entry)]} />
+              <ChangeButtons kind="plain" changes={[revertOf(entry)]} />
             )}
           </li>
         ))}

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Forgotten } from "../api-types.js";
 import { ChangeButtons } from "../parts/ask-first.js";
-import { Counts } from "../parts/counts.js";
 import { DownloadButton } from "../parts/do-button.js";
 import { Card, Page } from "../parts/layout.js";
 import { QueryResult, useQuery } from "../parts/query.js";
 import { counted } from "../parts/texts.js";
 import { useHere } from "../place.js";
+import { Counts } from "./forgotten.js";
 
 /** All that is kept of somebody: as a file, and gone for good. */
 export function ExportAndDelete() {

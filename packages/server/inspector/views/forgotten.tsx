@@ -1,9 +1,7 @@
 import type { Erasure, ForgetRequest, Receipt } from "../api-types.js";
-import { Counts, totalOf } from "../parts/counts.js";
 import { DownloadButton } from "../parts/do-button.js";
-import { Field, PlaceForm } from "../parts/filters.js";
-import { Card, Page, Rows } from "../parts/layout.js";
-import { Pages } from "../parts/pages.js";
+import { Field, Pages, PlaceForm } from "../parts/filters.js";
+import { Card, NumberTable, Page, Rows } from "../parts/layout.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { count, counted, Tag, When } from "../parts/texts.js";
 import { hrefOf, nameOf, useHere } from "../place.js";
@@ -159,4 +157,31 @@ function RequestRow(request: ForgetRequest) {
       </p>
     </li>
   );
+}
+
+/** What people know of what is kept; its indexes and records are the rest. */
+const rowNames: Readonly<Record<string, string>> = {
+  memory: "memories",
+  thread: "conversations",
+  message: "messages",
+  summary: "summaries",
+  history: "entries of the audit trail",
+  consent_request: "requests for consent",
+  store_item: "items of the store",
+};
+
+type RowCounts = Readonly<Record<string, number>>;
+
+const totalOf = (counts: RowCounts): number =>
+  Object.values(counts).reduce((sum, rows) => sum + rows, 0);
+
+/** How many of each there are. */
+export function Counts({ removed }: { removed: RowCounts }) {
+  const total = totalOf(removed);
+  const all = Object.entries(rowNames).map(([table, name]) => [name, removed[table] ?? 0] as const);
+  const rest = total - all.reduce((sum, [, number]) => sum + number, 0);
+  const rows = [...all, ["indexes and other records", rest] as const].filter(
+    ([, number]) => number > 0,
+  );
+  return <NumberTable rows={[...rows, ["together", total]]} />;
 }

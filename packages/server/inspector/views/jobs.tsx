@@ -1,9 +1,7 @@
-import { useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Job } from "../api-types.js";
-import { DoButton } from "../parts/do-button.js";
-import { Rows, ThreadLink } from "../parts/layout.js";
-import { useAgain } from "../parts/query.js";
+import { type Action, Choosable } from "../parts/actions.js";
+import { ThreadLink } from "../parts/layout.js";
 import { counted, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { nameOf } from "../place.js";
 
@@ -43,42 +41,55 @@ function Tries({ job: { state, attempts, triedAt, givenUpAt, dueAt } }: { job: J
   );
 }
 
+/** A job in a few words. */
+export const textOfJob = ({ kind, threadId, scope }: Job) =>
+  `${titleOf(kind)} of ${threadId ?? nameOf(scope)}`;
+
+/** A job, with what stands for it in a dialog. */
+type Row = Job & { readonly text?: string };
+
+const retry: Action<Row> = {
+  does: "Try again",
+  key: "a",
+  reason: false,
+  about:
+    "It is due at once, or when a model that is left alone is called again: a worker takes it up, or `npx @mnemograph/server upkeep --model MODULE`. What fails again is listed again.",
+  async act(job) {
+    await ask("/jobs/:id/retry", { method: "post", ids: { id: job.id }, body: {} });
+    return job;
+  },
+};
+const dismiss: Action<Row> = {
+  does: "Dismiss",
+  key: "r",
+  danger: true,
+  about:
+    "It leaves this list, and nothing of it is done. This is final; an event keeps the reason.",
+  act: ({ id }, reason) =>
+    ask("/jobs/:id/dismiss", { method: "post", ids: { id }, body: { reason } }),
+};
+
+/** Only what was given up is not tried again by itself. */
+function actionsOf({ state, givenUpAt }: Row): readonly Action<Row>[] {
+  if (givenUpAt !== null) return [retry, dismiss];
+  return state === "failed" ? [retry] : [];
+}
+
 /** Background work, and what can be done about it. */
 export function JobList({ jobs }: { jobs: readonly Job[] }) {
-  const again = useAgain();
-  const failed = jobs.filter(({ state }) => state === "failed");
-  const [retried, setRetried] = useState(0);
-  const retry = (chosen: readonly Job[]) => async () => {
-    try {
-      for (const { id } of chosen)
-        await ask("/jobs/:id/retry", { method: "post", ids: { id }, body: {} });
-      setRetried(retried + chosen.length);
-    } finally {
-      again();
-    }
-  };
+  const rows: readonly Row[] = jobs.map((job) => ({ ...job, text: textOfJob(job) }));
   return (
-    <>
-      {retried > 0 && (
-        <p role="status">
-          {counted(retried, "job is", "jobs are")} due again. A worker takes it up, or{" "}
-          <code>npx @mnemograph/server upkeep --model MODULE</code>; what fails again is listed
-          again.
-        </p>
-      )}
-      {failed.length > 1 && (
-        <DoButton does={`Try all ${failed.length} again`} act={retry(failed)} />
-      )}
-      <Rows rows={jobs}>{(job) => <JobRow key={job.id} job={job} retry={retry([job])} />}</Rows>
-    </>
+    <Choosable rows={rows} actionsOf={actionsOf} hasButtons>
+      {(job) => <JobRow {...job} />}
+    </Choosable>
   );
 }
 
-function JobRow({ job, retry }: { job: Job; retry: () => Promise<void> }) {
+function JobRow(job: Job) {
   const { kind, state, scope, threadId, error, detail } = job;
   const owner = <bdi>{nameOf(scope)}</bdi>;
   return (
-    <li class="job">
+    <div class="job">
       <p>
         <strong>{titleOf(kind)}</strong>{" "}
         {threadId === null ? (
@@ -104,7 +115,6 @@ function JobRow({ job, retry }: { job: Job; retry: () => Promise<void> }) {
           <Words text={detail} />
         </details>
       )}
-      {state === "failed" && <DoButton does="Try again" act={retry} />}
-    </li>
+    </div>
   );
 }

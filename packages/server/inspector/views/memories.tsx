@@ -1,15 +1,20 @@
 import type { Memory } from "../api-types.js";
 import { Choosable } from "../parts/actions.js";
 import { ChangeButtons } from "../parts/ask-first.js";
-import { Choice, Field, Filters } from "../parts/filters.js";
+import {
+  AsOfField,
+  Choice,
+  Field,
+  Filters,
+  Pages,
+  PastNotice,
+  pastTime,
+} from "../parts/filters.js";
 import { MemoryLink, Page } from "../parts/layout.js";
-import { Pages } from "../parts/pages.js";
-import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { count, Marked, Tag, titleOf, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, useHere } from "../place.js";
 import { actionsOf, writingFor } from "./memory-actions.js";
-import { SlotValues } from "./slot-values.js";
 
 const kinds = ["fact", "episode", "note", "insight", "procedure"];
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"];
@@ -115,5 +120,27 @@ function Row({ memory, former }: { memory: Memory; former: readonly Memory[] }) 
       </p>
       {former.length > 0 && <SlotValues values={[...former, memory]} current={id} />}
     </>
+  );
+}
+
+/** A value that a slot had; a refuted one was taken back by an edit. */
+export type SlotValue = Omit<Memory, "state"> & { readonly state: Memory["state"] | "refuted" };
+
+/** The values that a slot had, in one row, oldest first; those that no longer hold are struck. */
+export function SlotValues({ values, current }: { values: readonly SlotValue[]; current: string }) {
+  return (
+    <ol class="slot">
+      {values.map(({ id, scope, value, text, state, validFrom }) => (
+        <li class={state} aria-current={id === current && state !== "refuted"}>
+          <MemoryLink id={id} owner={scope}>
+            {(value ?? text).slice(0, 60)}
+          </MemoryLink>
+          <span class="faint">
+            {state === "refuted" ? "refuted; said since " : "since "}
+            <When at={validFrom} />
+          </span>
+        </li>
+      ))}
+    </ol>
   );
 }

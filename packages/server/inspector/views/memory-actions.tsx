@@ -1,10 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
-import { ask } from "../api.js";
-import type { HistoryEntry, Memory, Path, Trailed } from "../api-types.js";
+import { ask, type Call, orNull } from "../api.js";
+import type { HistoryEntry, Memory, Trailed } from "../api-types.js";
 import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, ChangeButtons } from "../parts/ask-first.js";
-import { ForgetRequest } from "../parts/forget-requests.js";
-import { ErrorNotice, useAgain } from "../parts/query.js";
+import { type Ask, QueryResult, useQuery } from "../parts/query.js";
+import { When, Words } from "../parts/texts.js";
 import { go, type Params, useHere } from "../place.js";
 
 const callOf = ({ id, scope, revision }: Memory) => ({
@@ -13,31 +12,45 @@ const callOf = ({ id, scope, revision }: Memory) => ({
   revision,
 });
 
-const postTo = (path: Path) => (memory: Memory, reason: string) =>
-  ask(path, { ...callOf(memory), method: "post", body: { reason } });
+const postTo =
+  (path: "/memories/:id/confirm" | "/memories/:id/restore" | "/memories/:id/approve") =>
+  (memory: Memory, reason: string) =>
+    ask(path, { ...callOf(memory), method: "post", body: { reason } });
 const deleteIt = (memory: Memory, reason: string) =>
   ask("/memories/:id", { ...callOf(memory), method: "delete", query: { reason } });
+const restoreIt = postTo("/memories/:id/restore");
+
+/** The reason of an undoing, in the audit trail. */
+const undone = "Undone at once";
+
+/** Gives a memory what it had after an entry of its audit trail. */
+export const revertTo = (memory: Memory, to: number | undefined, reason = undone) =>
+  ask("/memories/:id/revert", { ...callOf(memory), method: "post", body: { to, reason } });
+
 const remove: Action<Memory> = {
   does: "Remove",
   danger: true,
   about:
-    "It is hidden from every search at once. It can be restored until the time that its page says.",
+    "It is hidden from every search at once, and so are insights that rest on it. Each can be restored until the time that its page says.",
   act: deleteIt,
+  undo: (removed) => restoreIt(removed, undone),
 };
 const confirm: Action<Memory> = {
   does: "It still holds",
-  about: "Prompts no longer say that it may not hold.",
+  about: "Prompts no longer say that it may not hold. This cannot be undone.",
   act: postTo("/memories/:id/confirm"),
 };
 const restore: Action<Memory> = {
   does: "Restore",
   about: (memories) => memories.map((each) => <ForgetRequest key={each.id} memory={each} />),
-  act: postTo("/memories/:id/restore"),
+  act: restoreIt,
+  undo: (restored) => deleteIt(restored, undone),
 };
 const approve: Action<Memory> = {
   does: "Approve",
   key: "a",
-  about: "Agents will be shown it, on your word.",
+  about:
+    "Agents will be shown it, on your word. It does not come back here: who was wrong removes it.",
   act: postTo("/memories/:id/approve"),
 };
 const reject: Action<Memory> = {
@@ -59,53 +72,29 @@ export function actionsOf({ state, doubtedAt }: Memory): readonly Action<Memory>
   return doubtedAt === null ? actions : [confirm, ...actions];
 }
 
-/** So long a deed can be undone. */
-const undoMs = 10_000;
-
-/** What can be done about a memory, each for a reason that the audit trail keeps, and undone. */
+/** What can be done about a memory, each for a reason that the audit trail keeps. */
 export function MemoryActions({ memory, events: [latest] }: Trailed) {
   const { isOperator } = useHere();
-  const again = useAgain();
-  /** What was the latest entry before the deed. */
-  const [before, setBefore] = useState<HistoryEntry>();
-  const [error, setError] = useState<Error>();
-  useEffect(() => {
-    const timer = setTimeout(setBefore, undoMs, undefined);
-    return () => clearTimeout(timer);
-  }, [before]);
-  const changes = memory.state === "active" ? editsOf(memory) : [];
+  const changes = memory.state === "active" ? editsOf(memory, latest) : [];
   if (memory.state !== "quarantined" || isOperator)
     for (const action of actionsOf(memory)) changes.push(changeOf(action, [memory]));
-  const onDone = () => {
-    // The end of a doubt, or of a removal, is no content that comes back.
-    if (memory.state === "active" && memory.doubtedAt === null) setBefore(latest);
-    again();
-  };
-  const undo = () => {
-    setBefore(undefined);
-    const body = { to: before?.id, reason: "Undone at once" };
-    ask("/memories/:id/revert", { ...callOf(memory), method: "post", body }).then(again, setError);
-  };
-  return (
-    <ChangeButtons changes={changes} onDone={onDone}>
-      {error && <ErrorNotice error={error} />}
-      {before && (
-        <button type="button" onClick={undo}>
-          Undo
-        </button>
-      )}
-    </ChangeButtons>
-  );
+  return <ChangeButtons changes={changes} />;
 }
 
-function editsOf(memory: Memory): Change[] {
-  const { pinned } = memory;
-  const patch = (body: object) =>
-    ask("/memories/:id", { ...callOf(memory), method: "patch", body });
+/** @param latest the entry of its audit trail that undoing leads back to */
+function editsOf(memory: Memory, latest: HistoryEntry | undefined): Change[] {
+  const { pinned, doubtedAt } = memory;
+  const patch = async (body: object) => {
+    const changed = await ask("/memories/:id", { ...callOf(memory), method: "patch", body });
+    // A doubt that has ended is no content that comes back.
+    return doubtedAt === null && (() => revertTo(changed, latest?.id));
+  };
+  const final = doubtedAt !== null && "The doubt about it ends, and cannot be undone.";
   return [
     {
       title: "Edit this memory",
       does: "Edit",
+      about: final && <p>{final}</p>,
       fields: {
         text: { label: "Text", value: memory.text, long: true },
         ...(memory.value !== null && { value: { label: "Value", value: memory.value } }),
@@ -124,7 +113,7 @@ function editsOf(memory: Memory): Change[] {
     {
       title: pinned ? "Unpin this memory" : "Pin this memory",
       does: pinned ? "Unpin" : "Pin",
-      about: <p>Pinned memories are never forgotten by age.</p>,
+      about: <p>Pinned memories are never forgotten by age. {final}</p>,
       act: (reason) => patch({ pinned: !pinned, reason }),
     },
   ];
@@ -163,3 +152,42 @@ export const writingFor = (owner: Params): Change => ({
     go(further ? "memories" : "memory", { ...target, id: id ?? "" });
   },
 });
+
+/** A memory's audit trail, newest first; one that came without it has none. */
+export async function readHistory(ask: Ask, call: Call): Promise<readonly HistoryEntry[]> {
+  const history = await orNull(ask("/memory/:id/history", call));
+  return (history?.events ?? []) as HistoryEntry[];
+}
+
+/** Warns of a removed memory that its user asked to forget, in the user's words. */
+export function ForgetRequest({ memory }: { memory: Memory }) {
+  const { id, scope, state, revision } = memory;
+  const found = useQuery(
+    async (ask) => {
+      if (state !== "soft_deleted") return null;
+      const call = { ids: { id }, owner: scope };
+      const events = await readHistory(ask, call);
+      return events.find(({ event }) => event === "DELETE") ?? null;
+    },
+    [id, revision],
+  );
+  return (
+    <QueryResult query={found}>
+      {(removal) => {
+        const quote = removal?.new?.evidence?.quote;
+        if (!removal || !quote) return null;
+        return (
+          <div class="trouble">
+            <p role="alert">
+              The user asked to forget this (<When at={removal.at} />
+              ). It would come back against these words:
+            </p>
+            <blockquote dir="auto">
+              <Words text={quote} />
+            </blockquote>
+          </div>
+        );
+      }}
+    </QueryResult>
+  );
+}

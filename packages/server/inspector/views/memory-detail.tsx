@@ -1,14 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { ApiProblem, orNull } from "../api.js";
 import type { HistoryEntry, Memory, Source, Trailed } from "../api-types.js";
-import { readHistory } from "../parts/forget-requests.js";
 import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, useHere } from "../place.js";
 import { AuditTrail } from "./audit-trail.js";
-import { MemoryActions } from "./memory-actions.js";
-import { type SlotValue, SlotValues } from "./slot-values.js";
+import { type SlotValue, SlotValues } from "./memories.js";
+import { MemoryActions, readHistory } from "./memory-actions.js";
 
 /** Turns that are listed. */
 const maxTurns = 30;

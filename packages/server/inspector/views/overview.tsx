@@ -4,6 +4,7 @@ import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, useHere } from "../place.js";
+import { textOfJob } from "./jobs.js";
 import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -196,10 +197,7 @@ async function readWaiting(isOperator: boolean, ask: Ask): Promise<readonly Grou
     ask("/consolidations", { query: { status: "waiting", limit } }),
     ask("/memories", { query: { states: "quarantined", limit } }),
   ]);
-  const failed = jobs.map(({ id, scope, kind, threadId, error }) => {
-    const text = `${titleOf(kind)} of ${threadId ?? nameOf(scope)}`;
-    return { id, scope, text, about: error ?? "" };
-  });
+  const failed = jobs.map((job) => ({ ...job, text: textOfJob(job), about: job.error ?? "" }));
   const runs = consolidations.map(({ id, scope, merged, closed }) => {
     return { id, scope, text: `${merged.length} to merge, ${closed.length} to close` };
   });

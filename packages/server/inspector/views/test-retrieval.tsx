@@ -1,9 +1,8 @@
 import type { Explained, ExplainedHit } from "../api-types.js";
 import { Bar } from "../parts/bar.js";
 import { signalNames } from "../parts/delta.js";
-import { Field, Filters } from "../parts/filters.js";
+import { AsOfField, Field, Filters, PastNotice, pastTime } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
-import { AsOfField, PastNotice, pastTime } from "../parts/past.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { Marked, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";

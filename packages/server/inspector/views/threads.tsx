@@ -1,7 +1,6 @@
 import type { Thread } from "../api-types.js";
-import { Choice, Field, Filters } from "../parts/filters.js";
+import { Choice, Field, Filters, Pages } from "../parts/filters.js";
 import { Page, Rows, ThreadLink } from "../parts/layout.js";
-import { Pages } from "../parts/pages.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
 import { titleFrom } from "../parts/spoken.js";
 import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";

@@ -2,9 +2,8 @@ import type { ComponentChildren } from "preact";
 import { ask } from "../api.js";
 import type { Consent, Consolidation } from "../api-types.js";
 import { type Action, Choosable } from "../parts/actions.js";
-import { type Change, ChangeButtons } from "../parts/ask-first.js";
+import { Pages } from "../parts/filters.js";
 import { Card, MemoryLink, Page, Rows, SourceLink } from "../parts/layout.js";
-import { Pages } from "../parts/pages.js";
 import { type Query, QueryResult, useAnswer } from "../parts/query.js";
 import { Tag, When, Words } from "../parts/texts.js";
 import { nameOf, useHere } from "../place.js";
@@ -93,14 +92,15 @@ const decisions: readonly Action<Consent>[] = [
   {
     does: "Approve",
     key: "a",
-    about: "In the user's name: it is written as a memory.",
+    about:
+      "In the user's name: it is written as a memory. The decision is final; the memory can be removed.",
     act: decide("approve"),
   },
   {
     does: "Refuse",
     key: "r",
     danger: true,
-    about: "In the user's name: it is not written.",
+    about: "In the user's name: it is not written. The decision is final.",
     act: decide("refuse"),
   },
 ];
@@ -163,68 +163,71 @@ function Request({ text, rule, scope, category, key, current, source, ...request
   );
 }
 
-/** What an operator can do about a run that waits. */
-function decisionsOf({ id, scope }: Consolidation): Change[] {
-  const decide = (decision: "apply" | "dismiss") => () =>
+/** A run, with what stands for it in a dialog. */
+type Run = Consolidation & { readonly text?: string };
+
+const decideRun =
+  (decision: "apply" | "dismiss") =>
+  ({ id, scope }: Run) =>
     ask("/consolidations/:id/decision", {
       method: "post",
       ids: { id },
       owner: scope,
       body: { decision },
     });
-  return [
-    {
-      title: "Apply this run",
-      does: "Apply",
-      key: "a",
-      danger: true,
-      reason: false,
-      about: <p>What changed since it was made stays. For 30 days the rest can be reverted.</p>,
-      act: decide("apply"),
-    },
-    {
-      title: "Dismiss this run",
-      does: "Dismiss",
-      key: "r",
-      reason: false,
-      about: <p>Nothing changes. These pairs are not compared again for 14 days.</p>,
-      act: decide("dismiss"),
-    },
-  ];
-}
+const runDecisions: readonly Action<Run>[] = [
+  {
+    does: "Apply",
+    key: "a",
+    danger: true,
+    reason: false,
+    about: "What changed since it was made stays. For 30 days the rest can be reverted.",
+    act: decideRun("apply"),
+    undo: ({ id, scope }) =>
+      ask("/consolidations/:id/revert", { method: "post", ids: { id }, owner: scope, body: {} }),
+  },
+  {
+    does: "Dismiss",
+    key: "r",
+    reason: false,
+    about: "Nothing changes. This is final: these pairs are not compared again for 14 days.",
+    act: decideRun("dismiss"),
+  },
+];
 
 /** Runs of consolidation that would close many memories of an owner; no card without one. */
 function Consolidations() {
   const runs = useAnswer("/consolidations", { query: { limit, status: "waiting" } });
-  const rows = runs.value?.consolidations ?? [];
+  const rows: readonly Run[] = (runs.value?.consolidations ?? []).map((run) => ({
+    ...run,
+    text: `${nameOf(run.scope)} · ${run.merged.length} to merge, ${run.closed.length} to close`,
+  }));
   if (rows.length === 0 && !runs.error) return null;
   return (
     <Card title="Consolidations that would close much">
       <QueryResult query={runs}>
-        {({ consolidations }) => (
-          <Rows rows={consolidations}>
-            {(run) => (
-              <li key={run.id} tabIndex={0}>
+        {() => (
+          <Choosable rows={rows} actionsOf={() => runDecisions} hasButtons>
+            {({ text, scope, createdAt, merged, closed }) => (
+              <>
                 <p class="faint">
-                  {nameOf(run.scope)} · {run.merged.length} to merge, {run.closed.length} to close ·{" "}
-                  <When at={run.createdAt} />
+                  <bdi>{text}</bdi> · <When at={createdAt} />
                 </p>
-                <Rows kind="lines" rows={[...run.merged, ...run.closed]}>
+                <Rows kind="lines" rows={[...merged, ...closed]}>
                   {({ id, text, verdict, kept }) => (
                     <li key={id} dir="auto">
                       <del>{text ?? "(no longer kept)"}</del> <Tag of={verdict} />{" "}
                       {kept && (
-                        <MemoryLink id={kept.id} owner={run.scope}>
+                        <MemoryLink id={kept.id} owner={scope}>
                           {kept.text ?? ""}
                         </MemoryLink>
                       )}
                     </li>
                   )}
                 </Rows>
-                <ChangeButtons changes={decisionsOf(run)} />
-              </li>
+              </>
             )}
-          </Rows>
+          </Choosable>
         )}
       </QueryResult>
     </Card>

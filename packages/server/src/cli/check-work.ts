@@ -42,11 +42,12 @@ function workAdvice(db: Database): Readonly<Record<string, string | null>> {
   const deed = db.isEmbedded ? upkeep : `${upkeep}, or ${worker}`;
   const list = commandAt(db, `call listJobs --json '{"state":"failed"}'`);
   const retry = commandAt(db, `call retryJob --json '{"id":"ID"}'`);
+  const dismiss = commandAt(db, `call dismissJob --json '{"id":"ID","reason":"WHY"}'`);
   return {
     running: null,
     due: `No process does it. ${deed}.`,
     stuck: `Its worker ended, and none took over. ${deed}.`,
-    "given up": `\`${list}\` says why, \`${retry}\` tries again.`,
+    "given up": `\`${list}\` says why, \`${retry}\` tries again, \`${dismiss}\` leaves it undone.`,
   };
 }
 

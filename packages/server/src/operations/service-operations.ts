@@ -26,6 +26,7 @@ import {
   page,
   pageFrom,
   pageOf,
+  reasonField,
   scope,
   text,
   time,
@@ -215,10 +216,19 @@ export const serviceOperations = {
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
-    does: "Make a job that failed or was given up due now",
+    does: "Make a job that failed or was given up due now, or when the model is called again",
     input: { id: text },
-    answer: z.strictObject({ retried: number }),
+    answer: z.strictObject({ retried: number, pausedUntil: nullableTime }),
     call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
+  }),
+  dismissJob: operation("post", "/jobs/:id/dismiss", "tenant", {
+    does: "Take a job that was given up off the list for good; an event keeps who did it and why",
+    input: { id: text, ...reasonField },
+    answer: job,
+    async call({ memory, target, actor }, input) {
+      const dismissed = await memory.jobs.dismiss({ ...target, ...input, actor });
+      return { ...dismissed, key: jobKey(dismissed) };
+    },
   }),
   listConsolidations: operation("get", "/consolidations", "listed", {
     does: "Runs of consolidation, latest first: those that wait for an operator, and for 30 days those that were decided",
