@@ -7,6 +7,6 @@ import { join } from "node:path";
 for (const home of [".", "packages/server", "packages/ai-sdk"]) {
   const cwd = join(import.meta.dirname, "..", home);
   execFileSync("npx", ["publint"], { cwd, stdio: "inherit" });
-  const attw = ["attw", "--pack", "--profile", "esm-only", "--ignore-rules", "false-cjs"];
-  execFileSync("npx", attw, { cwd, stdio: "inherit" });
+  const rules = ["--profile", "esm-only", "--ignore-rules", "false-cjs"];
+  execFileSync("npx", ["attw", "--pack", ...rules], { cwd, stdio: "inherit" });
 }
