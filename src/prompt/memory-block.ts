@@ -14,6 +14,7 @@ import type { BlockPart } from "../transcript/shown-turns.js";
 import type { UnreadMessage } from "./find-recall.js";
 import {
   type Additions,
+  type DayOf,
   ofPart,
   type Recalled,
   type RecalledChanges,
@@ -26,7 +27,7 @@ import {
 
 /** What a prompt shows of memory, before it is printed. Nothing in it is shown twice. */
 export function planPrompt(recalled: Recalled) {
-  const { epoch, changes, consents, unread, day, leftOn } = recalled;
+  const { epoch, changes, consents, unread, day, days } = recalled;
   const memories = withoutTold(shownIn(recalled.memories), changes);
   const inBlock = memories.filter(({ part }) => standingParts.includes(part));
   const found = memories.filter(({ part }) => !standingParts.includes(part));
@@ -40,7 +41,7 @@ export function planPrompt(recalled: Recalled) {
     unread,
     omitted: epoch.added.omitted > omittedBefore ? epoch.added.omitted : 0,
     day,
-    leftOn,
+    days,
   };
   const firstDated = epoch.earlier.find((turn) => turn.day !== null) ?? own;
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
@@ -53,7 +54,9 @@ export function planPrompt(recalled: Recalled) {
   );
   return {
     /** Stays until the epoch ends. */
-    block: { memories: inBlock, day: firstDated.day ?? day, leftOn: firstDated.leftOn },
+    block: { memories: inBlock, day: firstDated.day ?? day },
+    /** Of messages before the epoch. */
+    days: isUndated && !isInBlock ? [] : firstDated.days,
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -193,9 +196,12 @@ export function lineTokens(line: string): number {
 }
 
 function textOf(memory: MemoryItem, part: BlockPart, timeZone: string, isDated: boolean): string {
-  const { text, category, turns } = memory;
-  if (part === "episodes")
-    return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+  const { text, category, turns, validFrom } = memory;
+  if (part === "episodes") {
+    // Its turns may be another conversation's.
+    const day = longDate(validFrom, timeZone);
+    return `${turns ? `turns ${turns.start}-${turns.end} (${day})` : day}: ${beginning(text)}`;
+  }
   return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone, isDated)}`;
 }
 
@@ -237,34 +243,48 @@ function beginning(text: string): string {
 }
 
 /**
- * All memories as one text, also what earlier turns of the epoch were shown; null if there are
- * none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
+ * All memories as one text, also what earlier turns of the epoch were shown or told, without what
+ * has been replaced since; null if there are none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
  * user's message; a turn's prompt is `printPrompt`.
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, epoch } = recalled;
-  const memories = [
-    ...withoutTold(shownIn(recalled.memories), changes),
+  const consents = [...recalled.consents, ...epoch.asked];
+  const unread = [...epoch.earlier.flatMap((turn) => turn.unread), ...recalled.unread];
+  const shown = [
+    ...shownIn(recalled.memories),
     ...shownIn(epoch.added),
     ...epoch.earlier.flatMap((turn) => turn.memories),
+    ...epoch.told,
   ];
-  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), recalled);
+  const shownIds = new Set(shown.map(({ memory }) => memory.id));
+  const isCurrent = ({ memory: { state, supersededBy } }: ShownMemory) =>
+    state !== "superseded" && !shownIds.has(supersededBy ?? "");
+  const memories = withoutTold(shown.filter(isCurrent), changes);
+  return printBlock(
+    recalled,
+    sectionsOf({ memories, changes, consents, unread }, recalled),
+    recalled,
+  );
 }
 
 /** What a turn's prompt has of memory. */
 export function printPrompt(recalled: Recalled) {
-  const { block, hasMemories, earlier, own } = planPrompt(recalled);
+  const { block, days, hasMemories, earlier, own } = planPrompt(recalled);
   const text = printBlock(recalled, sectionsOf(block, recalled), block);
   const additions = new Map<string | undefined, string>();
+  const add = (messageId: string | undefined, sections: readonly string[]) =>
+    additions.set(messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
   for (const turn of [...earlier, { ...own, messageId: undefined }]) {
     const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
-    if (turn.day !== null) sections.push(dayLine(turn.day, turn.leftOn));
+    if (turn.day !== null) sections.push(dayLine(turn.day));
     if (sections.length === 0) continue;
     // A prompt without a block begins with what its first turn adds; changes stay its first line.
     if (text === null && additions.size === 0)
       sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
-    additions.set(turn.messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
+    add(turn.messageId, sections);
   }
+  for (const [messageId, day] of days) add(messageId, [dayLine(day)]);
   const { summary, omitted } = recalled;
   const isSummaryAlone = summary && !omitted && !hasMemories;
   const inner = isSummaryAlone
@@ -290,7 +310,7 @@ export function printPrompt(recalled: Recalled) {
 function printBlock(
   { memories, summary, omitted }: Pick<Recalled, "memories" | "summary" | "omitted">,
   sections: readonly string[],
-  { day, leftOn }: Pick<Recalled, "day" | "leftOn">,
+  { day, days = [] }: Pick<Recalled, "day"> & Partial<Pick<Recalled, "days">>,
 ): string | null {
   const hasMemories = sections.length > 0;
   const conversation: string[] = [];
@@ -302,7 +322,7 @@ function printBlock(
   const printed: string[] = [];
   if (hasMemories) {
     const notice = omittedNotice(memories.omitted, memories.omittedAtLeast);
-    printed.push(blockHeading(day, leftOn), ...sections, ...notice);
+    printed.push(blockHeading(day, days.at(-1)?.[1]), ...sections, ...notice);
     above.push("memory");
   } else printed.push(memoryPreface);
   if (conversation.length > 0) printed.push(`# Recent Conversation\n${conversation.join("\n\n")}`);
@@ -313,7 +333,7 @@ function printBlock(
 
 /** Budgets count this day in the prompt, so that no day shows less than another. */
 const countedDay = "2026-11-28";
-const countedLeftOn = "2026-11-25";
+const countedBefore = "2026-11-25";
 
 /** Of the whole block without the conversation, if it shows `memories` and omits so many. */
 export function blockTokens(
@@ -323,8 +343,8 @@ export function blockTokens(
 ): number {
   const sections = sectionsOf({ ...found, memories }, found);
   const block = { memories: { ...found.memories, omitted }, summary: null, omitted: null };
-  const dated = { day: countedDay, leftOn: found.leftOn && countedLeftOn };
-  return estimateTokens(printBlock(block, sections, dated) ?? "");
+  const days = found.days.map((): DayOf => ["", countedBefore]);
+  return estimateTokens(printBlock(block, sections, { day: countedDay, days }) ?? "");
 }
 
 /** Notes have longer beginnings, which are counted with them. */

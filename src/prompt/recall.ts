@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
+import { opensTurn } from "../messages/inserted-message.js";
 import { storedMessage } from "../messages/message-codec.js";
 import type { TranscriptMessage } from "../messages/message-text.js";
 import { appNotes } from "../notes/notes-options.js";
@@ -18,7 +19,7 @@ import {
   type RecallRuntime,
   readRequest,
 } from "./recall-request.js";
-import { type Recalled, shownIn } from "./recalled.js";
+import { type DayOf, type Recalled, shownIn } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
 
 /**
@@ -87,18 +88,18 @@ async function recalledOf(
   const { scope, threadId, mode, reader, held, words, timeZone } = request;
 
   // Rank the candidates and select, for each part, what fits the question and the categories.
-  const { memories, asked, earlier, added } = await selectMemories(deps, question, found);
+  const { memories, asked, earlier, told, added } = await selectMemories(deps, question, found);
 
   // A task says all that its agent needs; earlier tasks are others'.
   const known = isDelegatedThread(threadId) ? null : found.conversation;
-  const { epoch, firstSeq, edited, lastSaidAt, ...conversation } = known ?? emptyConversation;
+  const { epoch, firstSeq, edited, said, ...conversation } = known ?? emptyConversation;
+  const talk = messagesShown(conversation, held, summaries);
   const day = dayIn(deps.clock(), timeZone);
-  const lastDay = lastSaidAt === null ? day : dayIn(new Date(lastSaidAt), timeZone);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
     ...conversation,
-    ...messagesShown(conversation, held, summaries),
+    ...talk,
     ...(held.size > 0 && { edited: edited.flatMap((id) => held.get(id) ?? []), words }),
     epoch: {
       isNew: epoch === null,
@@ -106,6 +107,8 @@ async function recalledOf(
       openedAt: epoch?.openedAt,
       firstSeq,
       earlier,
+      told,
+      asked: found.consents.filter(({ id }) => shownBefore.has(id)),
       added,
       readable: reader,
       prefixes: new Set(),
@@ -128,7 +131,7 @@ async function recalledOf(
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
     day,
-    ...(epoch === null && lastDay !== day && { leftOn: lastDay }),
+    days: daysBefore(day, talk, said, timeZone),
     timeZone,
   };
 
@@ -189,8 +192,28 @@ function messagesShown(
   return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
+/** As many as a turn may be noted with. */
+const mostDays = 100;
+
+/** The days of the messages that are shown word for word; none if all are of `today`. */
+function daysBefore(
+  today: string,
+  shown: Pick<Recalled, "recent" | "gap">,
+  said: Conversation["said"],
+  timeZone: string,
+): DayOf[] {
+  const asked = [...shown.recent, ...shown.gap].filter(opensTurn);
+  const askedIds = new Set(asked.map(({ id }) => id));
+  const days: DayOf[] = [];
+  for (const [messageId, saidAt] of said) {
+    const day = dayIn(new Date(saidAt), timeZone);
+    if (askedIds.has(messageId) && day !== days.at(-1)?.[1]) days.push([messageId, day]);
+  }
+  return days.every((each) => each[1] === today) ? [] : days.slice(-mostDays);
+}
+
 const emptyConversation: Conversation = {
-  lastSaidAt: null,
+  said: [],
   summary: null,
   processing: null,
   gap: [],

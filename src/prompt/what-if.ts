@@ -131,6 +131,7 @@ export function withToday(
       unread: [],
       omitted: 0,
       day: null,
+      days: turn.own.days,
     },
   };
 }

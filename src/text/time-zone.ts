@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { dayMs, isoDay } from "../clock.js";
+import { clipped } from "./storable-text.js";
 
 /** Milliseconds since 1970 on the clock of a time zone, as if that clock showed UTC. */
 export type ZoneClock = (instantMs: number) => number;
@@ -58,7 +59,7 @@ export function startOfDay(dayStartMs: number, clock: ZoneClock): Date {
 
 export const timeZoneField = z.string().refine(isTimeZone, {
   error: ({ input }) =>
-    `no time zone: ${JSON.stringify(input)}. Pass a name such as "Europe/Lisbon"`,
+    `no time zone: ${JSON.stringify(clipped(`${input}`, 60))}. Pass a name such as "Europe/Lisbon"`,
 });
 
 function isTimeZone(name: string): boolean {

@@ -172,6 +172,17 @@ describe("setup", () => {
     await german.setup();
   });
 
+  it.each(["englsh", " ", "a\u0000"])(
+    "Setup refuses the language %j, which no message could be recorded with, by its name",
+    async (language) => {
+      const memory = db.memory({ schema: freshSchema(), config: { retrieval: { language } } });
+      await expect(memory.setup()).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/^retrieval\.language is .*pg_ts_config/),
+      });
+    },
+  );
+
   it("setup() leaves the session as it was: search path, no transaction, no lock", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })

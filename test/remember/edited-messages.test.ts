@@ -17,6 +17,7 @@ import { candidate, facts, taskModel } from "../support/task-model.js";
 import { type TestDatabase, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 import { textsOf } from "../support/thread-facts.js";
+import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const human = (id: string, content: string) => new HumanMessage({ id, content });
@@ -297,5 +298,36 @@ describe("branches and repetitions", () => {
     await agent.updateState(thread, { messages: [human("h1", "My gate is 44.")] });
     await say(agent, "And now?", thread);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 My gate is ##.");
+  });
+
+  it("More than one transaction takes: a fact of messages far apart ends with both, others stay", async () => {
+    const { pool, inTransactions } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool });
+    const address = { scope: { userId: "many edits" }, threadId: "many edits" };
+    const said = (words: string) =>
+      Array.from({ length: 1_201 }, (_, at) => human(`e${at}`, `${words} ${at}.`));
+    await memory.record({ ...address, messages: said("Tea") });
+    const learned = async (text: string, ...seqs: number[]) =>
+      memory.memories.add({
+        scope: address.scope,
+        memories: {
+          text,
+          origin: "user",
+          source: { threadId: address.threadId, seqs, quote: "Tea" },
+        },
+      });
+    await learned("The user drinks tea twice a day.", 0, 1_199);
+    await learned("The user once had a garden.", 3, 1_200);
+    const edited = said("Coffee");
+    edited[1_200] = human("e1200", "Tea 1200.");
+    await memory.remember({ ...address, messages: edited });
+    expect(await factsOf(memory, address.scope)).toEqual(["The user once had a garden."]);
+    const versions = await versionsOf(db, address.threadId);
+    expect(versions[1_199]).toBe("1199 e1199 2 Coffee 1199.");
+    expect(versions.filter((row) => row.includes(" 2 Coffee "))).toHaveLength(1_200);
+    const sizes = inTransactions
+      .filter(({ text }) => text.includes("earlier_checks = "))
+      .map(({ values }) => (values[1] as unknown[]).length);
+    expect(sizes).toEqual([500, 500, 200]);
   });
 });
