@@ -30,12 +30,13 @@ const paired = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Scrip
 /** Alphabets without spaces: pairs of their letters say nothing, and Unicode's dictionaries have their words. */
 const unspacedWords = /[\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
-/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS", "C++". */
+/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS", "C++", "1,250", "+351 912 345 678". */
 const severalForms = new RegExp(
   "(?<![\\p{L}\\p{N}-])(?:" +
     "(\\p{Script=Latin}{1,3})-(\\p{Script=Latin}{2,8})(?![\\p{L}\\p{N}-])|([A-Z]{1,3})[ -](\\d{2,5})(?![\\p{L}\\p{N}])|" +
     "[vV]\\.?(\\d{1,4}(?:\\.\\d{1,4}){1,3})(?![\\p{L}\\p{N}])|" +
-    "(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+|\\p{L}{1,30}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#])))",
+    "(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+|\\p{L}{1,30}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#]))|" +
+    "(\\d{1,3}(?:[,.' ]\\d{3})+(?![.,]?\\p{N})|\\+?\\d{2,4}(?: \\d{2,4}){2,6}(?!\\p{N})|\\+\\d{6,15}))",
   "gu",
 );
 
@@ -44,7 +45,11 @@ const spelledOut: Readonly<Record<string, string>> = { "+": "plus", "#": "sharp"
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
-    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) => {
+    (
+      match,
+      ...[first, second, letters, digits, version, name, grouped]: (string | undefined)[]
+    ) => {
+      if (grouped) return `${match} ${grouped.replace(/\D/g, "")}`;
       const joined = name?.replace(/[@_+#]/g, (sign) => spelledOut[sign] ?? "");
       return `${match} ${joined ? `${joined}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`;
     },

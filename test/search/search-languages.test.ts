@@ -218,6 +218,16 @@ describe("search in other languages", () => {
     }
   });
 
+  it.each([
+    ["The rent is €1,250 a month.", "1250"],
+    ["Die Miete beträgt 1.250 Euro.", "1250"],
+    ["The office phone is +351 912 345 678.", "+351912345678"],
+    ["The office phone is +351912345678.", "351 912 345 678"],
+  ])("A figure is found however its digits are grouped: %s, %s", async (text, query) => {
+    const { memories, said } = await find([text, "Something else."], query);
+    expect([memories, said[0]]).toEqual([[text], text]);
+  });
+
   it("A question of emoji alone finds nothing, and is no broad question", async () => {
     const memory = db.memory();
     const scope = { userId: "emoji" };
