@@ -1,5 +1,7 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
+import { lacksPgvector } from "../postgres/database-error.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /**
@@ -68,7 +70,8 @@ export async function ensureEmbeddingSpace(
     )
     select space.*, e.extnamespace::regnamespace::text as extension
     from space join pg_catalog.pg_extension e on e.extname = 'vector'`);
-  const { id: ref, extension, mean, spread } = row as SpaceRow;
+  if (!row) throw new MemoryError("PEER_MISSING", lacksPgvector);
+  const { id: ref, extension, mean, spread } = row;
   const type = raw(`${extension}.halfvec`);
   const product = raw(`operator(${extension}.<#>)`);
   const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${maxIndexedDimensions}`);

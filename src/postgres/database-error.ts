@@ -81,6 +81,10 @@ export function databaseWords(error: unknown): string {
   return code === "" ? unquoted : `${unquoted} (${code})`;
 }
 
+/** Its type or library. Any other missing file means that the database is broken. */
+const isLackOfVectors = (error: unknown): boolean =>
+  /^(?:42704|58P01)$/.test(errorCodeOf(error)) && /halfvec|vector/.test((error as Error).message);
+
 export const lostCommit = (cause: unknown): MemoryError =>
   new MemoryError(
     "DATABASE_UNAVAILABLE",
@@ -126,6 +130,7 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
       `The database does not answer (${detail}). Check that it runs and that the connection string is right.`,
     );
   }
+  if (isLackOfVectors(error)) return as("PEER_MISSING")(lacksPgvector);
   switch (sqlState) {
     case "42P01":
     case "3F000":
@@ -143,10 +148,6 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         `The database user lacks a permission: ${detail}. It needs USAGE on schema "${schema}", and SELECT, INSERT, UPDATE ` +
           "and DELETE on all its tables; for setup CREATE on the database, or an existing schema of its own.",
       );
-    case "58P01":
-      // Any other missing file means that the database is broken.
-      if ((error as Error).message.includes("vector")) return as("PEER_MISSING")(lacksPgvector);
-      break;
     case "MN001":
       return denied(
         `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,

@@ -179,11 +179,8 @@ function statementsOn(
           throw error;
         }
       };
-      const runAgain = () =>
-        reconnecting(
-          () => clients.use(run),
-          () => isCommitting,
-        );
+      const mayBeKept = () => isCommitting;
+      const runAgain = () => reconnecting(() => clients.use(run), mayBeKept);
       return afterDeadlocks(runAgain).catch((error: unknown) => {
         if (failure?.error === error) throw error;
         if (isCommitting && isConnectionError(error)) throw lostCommit(error);

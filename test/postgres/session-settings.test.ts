@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import type { Memory } from "../../src/memory.js";
 import { toMemoryError } from "../../src/postgres/database-error.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory } from "../support/test-memory.js";
 import { newAddress, openThread, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -94,3 +98,29 @@ it("A transaction's timeout is one, and an idle session that ended is a lost con
   for (const code of ["25P03", "57P05"])
     expect(MemoryError.is(codeOf(code), "DATABASE_UNAVAILABLE")).toBe(true);
 });
+
+it.skipIf(!onServer())(
+  "A database that lost pgvector is named as that, and turns go on without it (server only)",
+  async () => {
+    const name = `vectors_${randomUUID().slice(0, 8)}`;
+    await db.pool.query(`create database ${name}`);
+    const url = new URL(inject("databaseUrl") ?? "");
+    url.pathname = `/${name}`;
+    const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+    const embeddings = new HashingEmbeddings({ dimensions: 16 });
+    const memory = createTestMemory({ database: pool, embeddings, logger: silentLogger });
+    await memory.setup();
+    await pool.query("drop extension vector cascade");
+    const { scope, threadId } = newAddress();
+    const add = () => memory.memories.add({ scope, memories: { text: "Tea." } });
+    await expect(add()).rejects.toThrow(/Embeddings need pgvector/);
+    expect((await memory.promptFor({ scope, threadId, query: "Tea?" })).messages).toHaveLength(1);
+    await pool.query("create extension vector");
+    await memory.query({ scope, query: "Tea?" }).catch(() => {});
+    await pool.query("drop extension vector cascade");
+    await expect(add()).rejects.toThrow(/Embeddings need pgvector/);
+    await memory.close();
+    await pool.end();
+    await db.pool.query(`drop database ${name}`);
+  },
+);
