@@ -4,6 +4,7 @@ import { type ChangeEvent, type ToldChange, toldLine } from "../memories/audit/m
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import { containedLine } from "../screening/contained-text.js";
 import type { StoreFilter } from "../search/memory-filter.rule.js";
 import {
   candidateRefs,
@@ -18,6 +19,8 @@ import {
   noCandidates,
 } from "../search/search-memories.js";
 import { asksOnly } from "../text/asks-only.js";
+import { clipped } from "../text/storable-text.js";
+import { dayIn, fullDay } from "../text/time-zone.js";
 import {
   type ConversationRow,
   conversationOf,
@@ -178,6 +181,17 @@ export function changeOf(row: ChangeRow, timeZone: string): RecalledChange {
   const { importance: _, instead: __, doubtedAt, ...change } = row;
   return { ...change, line: toldLine(row, timeZone), isDoubted: doubtedAt !== null };
 }
+
+/** The line of an unread message, with its day: "tomorrow" is of that day. */
+export function unreadLine({ text, saidAt }: UnreadMessage, timeZone: string): string {
+  const words = containedLine(clipped(text, unreadCharacters));
+  return saidAt === null
+    ? words
+    : `${words} (said on ${fullDay(dayIn(new Date(saidAt), timeZone))})`;
+}
+
+/** No fact is longer. */
+const unreadCharacters = 280;
 
 /** Messages read for each one that is shown: questions are left out. */
 const readPerShown = 3;

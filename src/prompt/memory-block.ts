@@ -9,9 +9,9 @@ import { nearStatements } from "../search/near-statements.rule.js";
 import { bytesPerToken, estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
-import { dayIn, longDate } from "../text/time-zone.js";
+import { fullDay, longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
-import type { UnreadMessage } from "./find-recall.js";
+import { unreadLine } from "./find-recall.js";
 import {
   type Additions,
   type DayOf,
@@ -145,16 +145,6 @@ export function memoryLines(
   );
 }
 
-/** The line of an unread message, with its day: "tomorrow" is of that day. */
-export function unreadLine({ text, saidAt }: UnreadMessage, timeZone: string): string {
-  const words = containedLine(clipped(text, unreadCharacters));
-  if (saidAt === null) return words;
-  return `${words} (said on ${longDay.format(new Date(dayIn(new Date(saidAt), timeZone)))})`;
-}
-
-/** No fact is longer. */
-const unreadCharacters = 280;
-
 const consentHeading =
   "## Waiting for the User's Consent\n" +
   "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
@@ -268,25 +258,31 @@ export function memoryBlock(recalled: Recalled): string | null {
   );
 }
 
+function addedSections(turn: Additions, recalled: Recalled): string[] {
+  const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
+  if (turn.day !== null) sections.push(dayLine(turn.day));
+  return sections;
+}
+
 /** What a turn's prompt has of memory. */
 export function printPrompt(recalled: Recalled) {
   const { block, days, hasMemories, earlier, own } = planPrompt(recalled);
   const text = printBlock(recalled, sectionsOf(block, recalled), block);
+  const { summary, omitted } = recalled;
+  const isSummaryAlone = summary && !omitted && !hasMemories;
+  const hasPreface = text !== null && !isSummaryAlone;
   const additions = new Map<string | undefined, string>();
   const add = (messageId: string | undefined, sections: readonly string[]) =>
     additions.set(messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
   for (const turn of [...earlier, { ...own, messageId: undefined }]) {
-    const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
-    if (turn.day !== null) sections.push(dayLine(turn.day));
+    const sections = addedSections(turn, recalled);
     if (sections.length === 0) continue;
-    // A prompt without a block begins with what its first turn adds; changes stay its first line.
-    if (text === null && additions.size === 0)
+    // Where no block says it, what the first turn adds does; changes stay its first line.
+    if (!hasPreface && additions.size === 0)
       sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
     add(turn.messageId, sections);
   }
   for (const [messageId, day] of days) add(messageId, [dayLine(day)]);
-  const { summary, omitted } = recalled;
-  const isSummaryAlone = summary && !omitted && !hasMemories;
   const inner = isSummaryAlone
     ? summaryText(summary)
     : // Without the marks around it: a bracket stands in their place.
@@ -353,17 +349,11 @@ export function headingTokens(section: MemorySection): number {
   return isNotes ? 0 : lineTokens(`\n${sectionHeadings[section]}`);
 }
 
-const longDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
-
 /** What was said on another day has "tomorrow" and "last week" of that day. */
 function dayLine(day: string, leftOn?: string): string {
-  const [today, before] = [day, leftOn ?? day].map((each) =>
-    longDay.format(new Date(`${each}T00:00Z`)),
-  );
-  const line = `Today is ${today}.`;
-  return before === today
-    ? line
-    : `${line}\nBefore today, this conversation was last continued on ${before}.`;
+  const line = `Today is ${fullDay(day)}.`;
+  if (leftOn === undefined || leftOn === day) return line;
+  return `${line}\nBefore today, this conversation was last continued on ${fullDay(leftOn)}.`;
 }
 
 const opening = "<memory>\n";

@@ -31,6 +31,11 @@ export const dayIn = (time: Date, timeZone: string): string =>
 
 const dayInWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
+const fullDayInWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
+
+/** "Saturday, 28 November 2026" for "2026-11-28". */
+export const fullDay = (day: string): string => fullDayInWords.format(new Date(day));
+
 /** As "3 March 2026". */
 export const longDate = (time: Date, timeZone: string): string =>
   dayInWords.format(new Date(dayIn(time, timeZone)));
