@@ -23,6 +23,11 @@ type EntryState = Partial<Memory> &
     readonly reason?: string;
     readonly evidence?: { readonly quote?: string };
     readonly links?: readonly { readonly to: string }[];
+    /** A model's verdict on two memories, and why rules left both as they were. */
+    readonly verdict?: string;
+    readonly left?: string;
+    /** What was said and not believed. */
+    readonly refused?: string;
     /** The entry whose content came back. */
     readonly revertOf?: number;
   };
