@@ -73,7 +73,7 @@ async function readMemory(id: string, ask: Ask) {
   const links = linked.memories.map((other) => linkOf({ memory, events }, other));
   for (const { new: now } of events)
     if (now?.refused)
-      links.push({ as: "against", text: now.refused, says: `not believed: ${now.reason}` });
+      links.push({ as: against, text: now.refused, says: `not believed: ${now.reason}` });
   const { key, category } = memory;
   if (key === null) return { memory, events, links, values: [] };
   const { memories } = await ask("/memories", {
@@ -85,16 +85,12 @@ async function readMemory(id: string, ask: Ask) {
   return { memory, events, links, values };
 }
 
-const linkTitles = {
-  ground: "Memories that it rests on",
-  drawn: "Insights that rest on it",
-  against: "What contradicts it",
-  near: "Near it, and kept beside it",
-} as const;
+const [ground, drawn] = ["Memories that it rests on", "Insights that rest on it"];
+const [against, near] = ["What contradicts it", "Near it, and kept beside it"];
 
 /** Another memory, or a statement that became none, and how it is linked with the one that is looked at. */
 interface MemoryLinked extends Pick<Memory, "text"> {
-  readonly as: keyof typeof linkTitles;
+  readonly as: string | undefined;
   readonly id?: string;
   readonly state?: Memory["state"];
   readonly says: string;
@@ -110,11 +106,11 @@ function linkOf({ memory, events }: Trailed, other: Memory): MemoryLinked {
   const entry = events.find(({ new: now }) => now?.links?.some(({ to }) => to === id));
   const { verdict, reason = "", left } = entry?.new ?? {};
   const link = { id, text, state, says: reason };
-  if (restsOn(memory, id)) return { ...link, as: "ground" };
-  if (restsOn(other, memory.id)) return { ...link, as: "drawn" };
-  if (id === memory.supersededBy) return { ...link, as: "against", says: "took its place" };
-  if (left) return { ...link, as: "against", says: `${verdict}, both kept (${left}): ${reason}` };
-  return { ...link, as: other.supersededBy === memory.id ? "against" : "near" };
+  if (restsOn(memory, id)) return { ...link, as: ground };
+  if (restsOn(other, memory.id)) return { ...link, as: drawn };
+  if (id === memory.supersededBy) return { ...link, as: against, says: "took its place" };
+  if (left) return { ...link, as: against, says: `${verdict}, both kept (${left}): ${reason}` };
+  return { ...link, as: other.supersededBy === memory.id ? against : near };
 }
 
 /** Values that an edit took back, as the slot would show them. */
@@ -204,7 +200,6 @@ function ShownTo({ id }: { id: string }) {
 function RestsOn({ memory, events, links }: Trailed & { links: readonly MemoryLinked[] }) {
   const { source } = memory;
   const word = wordOf({ memory, events });
-  const groups = Object.groupBy(links, (link) => linkTitles[link.as]);
   return (
     <Card title="Rests on">
       {word && (
@@ -217,26 +212,18 @@ function RestsOn({ memory, events, links }: Trailed & { links: readonly MemoryLi
       {!source && !word && links.length === 0 && (
         <p class="note">No links: it was written by itself.</p>
       )}
-      {Object.values(linkTitles).map(
-        (title) =>
-          groups[title] && (
-            <Card title={title} kind="">
-              <Rows kind="lines" rows={groups[title]}>
-                {({ id, text, state, says }) => (
-                  <li key={id ?? says}>
-                    {id ? (
-                      <MemoryLink id={id}>{text.slice(0, 300)}</MemoryLink>
-                    ) : (
-                      <Words text={text} />
-                    )}{" "}
-                    {state && state !== "active" && <Tag of={state} />}{" "}
-                    <span class="faint">{says}</span>
-                  </li>
-                )}
-              </Rows>
-            </Card>
-          ),
-      )}
+      {[...Map.groupBy(links, ({ as }) => as)].map(([title = "", rows]) => (
+        <Card title={title} kind="">
+          <Rows kind="lines" rows={rows}>
+            {({ id = "", text, state = "active", says }) => (
+              <li key={id + says}>
+                {id ? <MemoryLink id={id}>{text.slice(0, 300)}</MemoryLink> : <Words text={text} />}{" "}
+                {state !== "active" && <Tag of={state} />} <span class="faint">{says}</span>
+              </li>
+            )}
+          </Rows>
+        </Card>
+      ))}
     </Card>
   );
 }
