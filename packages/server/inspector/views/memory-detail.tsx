@@ -5,9 +5,8 @@ import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, useHere } from "../place.js";
-import { AuditTrail } from "./audit-trail.js";
 import { type SlotValue, SlotValues } from "./memories.js";
-import { MemoryActions, readHistory } from "./memory-actions.js";
+import { AuditTrail, MemoryActions, readHistory } from "./memory-actions.js";
 
 /** Turns that are listed. */
 const maxTurns = 30;
@@ -209,8 +208,8 @@ function RestsOn({ memory, events, links }: Trailed & { links: readonly MemoryLi
       )}
       {word && source && <h3>Before, refuted</h3>}
       {source && <Quotation source={source} />}
-      {!source && !word && links.length === 0 && (
-        <p class="note">No links: it was written by itself.</p>
+      {!source && !word && links.every(({ as }) => as !== ground) && (
+        <p class="note">No message and no memory: it was written by itself.</p>
       )}
       {[...Map.groupBy(links, ({ as }) => as)].map(([title = "", rows]) => (
         <Card title={title} kind="">
