@@ -17,7 +17,7 @@ const memory = createMemory({
   database: process.env.DATABASE_URL,
   config: {
     allowlists: {
-      supervisor: ["profile", "preferences", "constraints", "instructions", "goals", "tasks"],
+      supervisor: ["profile", "preferences", "constraints", "goals", "tasks"],
       planner: ["goals", "tasks", "constraints"],
       executor: ["preferences", "constraints"],
     },

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { migrationFiles } from "../src/postgres/migration-files.js";
@@ -59,3 +59,12 @@ await build({
     },
   ],
 });
+
+// A program that TypeScript compiles to CommonJS gets LangChain's declarations for it, whose classes
+// are others. So it gets ours for it too, which lead to the same.
+for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+  if (!file.endsWith(".d.ts")) continue;
+  const declared = readFileSync(join(folder, file), "utf8");
+  const required = declared.replace(/((?:from |import\()"\.[^"]*\.)js"/g, '$1cjs"');
+  writeFileSync(join(folder, file.replace(/ts$/, "cts")), required);
+}

@@ -22,6 +22,9 @@ const pages = [
   "deepagents",
 ];
 
+/** Those that are compiled to CommonJS too: what else they import has declarations for it. */
+const commonJsPages = ["README", "state-graph", "supervisor", "teams"];
+
 /** What the pages' programs import besides what the first lines of the pages install. */
 const others = [
   ...["@modelcontextprotocol/server", "@modelcontextprotocol/client", "hono"],
@@ -47,6 +50,8 @@ export async function checkTypes(archives: Archives): Promise<TypeCheck[]> {
     const aliases = compilers.map((version) => `typescript-${version}@npm:typescript@${version}`);
     await install(folder, "npm", [...packages, ...aliases, ...others]);
     for (const page of pages) writeFileSync(join(folder, `${page}.mts`), firstProgram(page).code);
+    for (const page of commonJsPages)
+      writeFileSync(join(folder, `${page}.cts`), inFunction(firstProgram(page).code));
     const checks: TypeCheck[] = [];
     for (const compiler of compilers) {
       for (const resolution of resolutions)
@@ -60,16 +65,23 @@ export async function checkTypes(archives: Archives): Promise<TypeCheck[]> {
   });
 }
 
+/** CommonJS knows no `await` outside of a function. */
+function inFunction(code: string): string {
+  const imports = code.match(/^import [^;]+;/gm) ?? [];
+  const rest = imports.reduce((text, line) => text.replace(line, ""), code);
+  return `${imports.join("\n")}\nexport async function main() {\n${rest}\n}\n`;
+}
+
 async function problemsOf(folder: string, compiler: string, moduleResolution: string) {
   const module = moduleResolution === "bundler" ? "esnext" : "nodenext";
   const compilerOptions = {
     ...{ strict: true, noEmit: true, target: "es2022", types: ["node"] },
     ...{ module, moduleResolution },
   };
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, include: ["*.mts"] }),
-  );
+  const include = ["*.mts"];
+  // Before 5.8 a CommonJS program could not load ES modules, of which we depend on some.
+  if (moduleResolution === "nodenext" && compiler !== "5.6") include.push("*.cts");
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include }));
   const tsc = `node_modules/typescript-${compiler}/bin/tsc`;
   const printed = await runCommand(folder, [process.execPath, tsc]).catch(
     (error: Error) => error.message,

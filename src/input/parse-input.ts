@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import leven from "leven";
 import { z } from "zod";
 import { maxSpanMs, maxTimerMs } from "../clock.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import { isStorable } from "../text/storable-text.js";
 
 /** Names those of `known` that may be meant by `name`; null if none is similar. */
@@ -135,12 +135,27 @@ export function parseInput<Schema extends z.ZodType>(
   let found = 0;
   const explain: typeof explainIssue = (issue) =>
     found++ < maxProblems ? explainIssue(issue) : undefined;
-  const parsed = schema.safeParse(input, { error: explain });
+  const parsed = readWith(schema, input, what, explain);
   if (parsed.success) return parsed.data;
   const own = parsed.error.issues.map((issue) => issue.code === "custom" && issue.params?.error);
   if (own.every((error) => MemoryError.is(error))) throw own[0];
   const problems = new z.ZodError(parsed.error.issues.slice(0, maxProblems));
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(problems)}`);
+}
+
+/** Getters, proxies and lists that cannot be frozen throw while they are read. */
+function readWith<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  what: string,
+  error: z.core.$ZodErrorMap,
+) {
+  try {
+    return schema.safeParse(input, { error });
+  } catch (cause) {
+    const problem = `Invalid ${what}: a value in it cannot be read: ${messageOf(cause)}`;
+    throw new MemoryError("INVALID_INPUT", problem, { cause });
+  }
 }
 
 export const timerOption = z.int().max(maxTimerMs);

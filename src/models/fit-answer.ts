@@ -61,12 +61,14 @@ function fitAsList(schema: z.ZodObject, answer: object): FittedObject | null {
 }
 
 /** The nulls of JSON, Python and JavaScript, which models also write in quotes. */
-const isNull = (given: unknown): boolean =>
-  given == null || (typeof given === "string" && /^\s*(?:null|none|undefined)\s*$/i.test(given));
+const isNullInQuotes = (given: unknown): boolean =>
+  typeof given === "string" && /^\s*(?:null|none|undefined)\s*$/i.test(given);
 
 function readAs(schema: z.core.$ZodType, given: unknown): Fitted | null {
-  if (schema instanceof z.ZodNullable)
-    return (isNull(given) ? null : readAs(schema.unwrap(), given)) ?? { value: null, dropped: 0 };
+  if (schema instanceof z.ZodNullable) {
+    const fitted = given == null || isNullInQuotes(given) ? null : readAs(schema.unwrap(), given);
+    return fitted ?? { value: null, dropped: 0 };
+  }
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) {
     const fitted = given == null ? null : readAs(schema.unwrap() as z.core.$ZodType, given);
     return fitted ?? { value: schema.parse(undefined), dropped: 0 };
@@ -133,7 +135,7 @@ function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fitted |
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
-  if (schema instanceof z.ZodString) return onlyText(given);
+  if (schema instanceof z.ZodString) return isNullInQuotes(given) ? "" : onlyText(given);
   if (typeof given !== "string") return given;
   const word = given.trim().toLowerCase();
   if (schema instanceof z.ZodNumber) return numberIn(word);

@@ -17,10 +17,11 @@ export type ModelPause = ReturnType<typeof createModelPause>;
 
 /** Lasts as long as the provider asks for, or after failures in a row as `retryDelayMs`. */
 export function createModelPause(clock: Clock, firstDelayMs: number) {
-  let [failures, untilMs] = [0, 0];
+  let [failures, sinceMs, untilMs] = [0, 0, 0];
+  const isOn = (nowMs: number) => sinceMs <= nowMs && nowMs < untilMs;
   return {
-    /** Null if it may be called. */
-    until: () => (untilMs > clock().getTime() ? new Date(untilMs) : null),
+    /** Null if it may be called, also after the clock was set back. */
+    until: () => (isOn(clock().getTime()) ? new Date(untilMs) : null),
     answered() {
       failures = 0;
     },
@@ -29,10 +30,12 @@ export function createModelPause(clock: Clock, firstDelayMs: number) {
       if (!MemoryError.is(error, "MODEL_FAILED") || (status < 500 && status !== 429)) return;
       const nowMs = clock().getTime();
       // Calls that began before the pause tell nothing new.
-      if (nowMs >= untilMs) failures++;
+      if (!isOn(nowMs)) failures++;
       const isOutage = failures >= failuresOfOutage;
       const backoffMs = isOutage ? retryDelayMs(failures - 1, firstDelayMs) : 0;
-      untilMs = Math.max(untilMs, nowMs + (retryAfterMs(error) ?? backoffMs));
+      const endsMs = nowMs + (retryAfterMs(error) ?? backoffMs);
+      untilMs = isOn(nowMs) ? Math.max(untilMs, endsMs) : endsMs;
+      sinceMs = nowMs;
     },
   };
 }

@@ -81,6 +81,14 @@ export function databaseWords(error: unknown): string {
   return code === "" ? unquoted : `${unquoted} (${code})`;
 }
 
+export const lostCommit = (cause: unknown): MemoryError =>
+  new MemoryError(
+    "DATABASE_UNAVAILABLE",
+    `The connection was lost while a transaction was committed (${databaseWords(cause)}): what it wrote may be there or ` +
+      "not. Read it before you write it again.",
+    { cause },
+  );
+
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
   const as = (code: MemoryErrorCode) => (message: string) =>
@@ -132,8 +140,8 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
       );
     case "42501":
       return denied(
-        `The database user lacks a permission: ${detail}. ` +
-          `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
+        `The database user lacks a permission: ${detail}. It needs USAGE on schema "${schema}", and SELECT, INSERT, UPDATE ` +
+          "and DELETE on all its tables; for setup CREATE on the database, or an existing schema of its own.",
       );
     case "58P01":
       // Any other missing file means that the database is broken.

@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
+import { clipped } from "../text/storable-text.js";
 import { distributesSchemas } from "./citus.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
@@ -97,6 +98,7 @@ async function runMigrations(client: ClientBase, database: Database, options: Op
   const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
   const { installed } = state;
   if (newer) return { done: [], concurrent: undefined };
+  if (database.language !== installed?.language) await requireLanguage(client, database.language);
   // Nobody uses new tables yet, so their indexes are built in the same transaction.
   const count = installed ? firstConcurrent(pending, schemaName) : pending.length;
   const transactional = pending.slice(0, count);
@@ -184,6 +186,22 @@ async function recordMigrations(
   await client.query(`update ${schema}.meta set ${assigned.join(", ")}`);
   if (installed?.versions.isolation || versions.has(setVersionColumns.isolation))
     await client.query(`select ${schema}.isolate_tables()`);
+}
+
+/** With a misspelt one, no message could be recorded and no question answered. */
+async function requireLanguage(client: ClientBase, language: string): Promise<void> {
+  try {
+    await client.query("select $1::regconfig", [language]);
+  } catch (cause) {
+    // Of its own: a text that is no name, or a name of nothing.
+    if (!/^(?:22|42)/.test(errorCodeOf(cause))) throw cause;
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `retrieval.language is "${clipped(language, 60)}", and this database has no text search configuration of that name. ` +
+        '`select cfgname from pg_ts_config` lists them; "simple" is for languages without one.',
+      { cause },
+    );
+  }
 }
 
 async function updateLanguage(

@@ -71,7 +71,8 @@ export function openDatabase(
   }
   throw new MemoryError(
     "INVALID_INPUT",
-    "`database` must be a pg.Pool, a connection string or { dataDir }.",
+    "`database` must be a pg.Pool, a connection string or { dataDir }. A pg.Client serves one caller at a time; " +
+      "an object around a pool needs its `connect`, `query`, `end` and `totalCount`.",
   );
 }
 

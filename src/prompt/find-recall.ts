@@ -4,6 +4,7 @@ import { type ChangeEvent, type ToldChange, toldLine } from "../memories/audit/m
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import { containedLine } from "../screening/contained-text.js";
 import type { StoreFilter } from "../search/memory-filter.rule.js";
 import {
   candidateRefs,
@@ -18,6 +19,8 @@ import {
   noCandidates,
 } from "../search/search-memories.js";
 import { asksOnly } from "../text/asks-only.js";
+import { clipped } from "../text/storable-text.js";
+import { dayIn, fullDay } from "../text/time-zone.js";
 import {
   type ConversationRow,
   conversationOf,
@@ -119,15 +122,16 @@ function recallStatement(
 ) {
   const { schema } = db;
   const { scope, threadId } = request;
-  const { tenantId, appId } = scopeColumns(scope);
+  const { tenantId, userId, appId } = scopeColumns(scope);
   const owners = sql`(select ids from owner)`;
   return sql`
     with conversation as materialized (${conversationRow(db, request, reader, limits)}),
-    -- The user first, then the app; empty for another scope's thread.
+    -- The user and the app, of whom the scope's own may have nothing yet; empty for another scope's thread.
     owner as materialized (
-      select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
-        array_agg(o.changes_trimmed_to order by o.is_user desc) as trimmed_to, max(o.id) filter (where not o.is_user) as app
-      from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
+      select array_agg(o.id order by o.is_own desc) as ids, max(o.id) filter (where o.is_own) as own,
+        max(o.revision) filter (where o.is_own) as revision, max(o.changes_trimmed_to) filter (where o.is_own) as trimmed_to,
+        max(o.id) filter (where o.user_id = '') as app
+      from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id, o.user_id = ${userId} as is_own`)}) o
       where coalesce((select owned from conversation), true)
     ),
     known as materialized (
@@ -140,9 +144,9 @@ function recallStatement(
       select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, filter, request.notes)}
     ),
     candidate as materialized (${search ? candidateRows(db, owners, question, search) : noCandidates})
-    select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
-      o.trimmed_to[1]::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, request)} as unread,
-      ${schema}.told_news_1(o.ids, o.ids[1], ${appId}, (select epoch -> 'news' from conversation), ${db.now()}) as told,
+    select (select row_to_json(c) from conversation c) as conversation, o.revision::float8 as revision,
+      o.trimmed_to::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, request)} as unread,
+      ${schema}.told_news_1(o.ids, o.own, ${appId}, (select epoch -> 'news' from conversation), ${db.now()}) as told,
       ${search ? isBroadQuestion(db, question.terms) : sql`true`} as broad,
       coalesce((select known::int from known limit 1), 0) as "knownCount",
       coalesce((select is_cut from known limit 1), false) as "knownCut",
@@ -157,7 +161,7 @@ function recallStatement(
         sql`, ${earlierValue(db)}`,
       )} as memories
     from owner o cross join ${schema}.thread_changes_1(
-      o.ids, o.ids[1], (select rev_seen::bigint from conversation),
+      o.ids, o.own, (select rev_seen::bigint from conversation),
       (select shown_ids from conversation), ${known.categories}::text[], ${filter.trusts}::text[], ${tenantId}, ${appId},
       ${threadId}, ${shownChanges}, ${request.consents}, ${db.now()}
     ) c`;
@@ -177,6 +181,17 @@ export function changeOf(row: ChangeRow, timeZone: string): RecalledChange {
   const { importance: _, instead: __, doubtedAt, ...change } = row;
   return { ...change, line: toldLine(row, timeZone), isDoubted: doubtedAt !== null };
 }
+
+/** The line of an unread message, with its day: "tomorrow" is of that day. */
+export function unreadLine({ text, saidAt }: UnreadMessage, timeZone: string): string {
+  const words = containedLine(clipped(text, unreadCharacters));
+  return saidAt === null
+    ? words
+    : `${words} (said on ${fullDay(dayIn(new Date(saidAt), timeZone))})`;
+}
+
+/** No fact is longer. */
+const unreadCharacters = 280;
 
 /** Messages read for each one that is shown: questions are left out. */
 const readPerShown = 3;
@@ -199,7 +214,7 @@ function unreadMessages(
           from ${schema}.thread t
           join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts'
           join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'
-          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId} and t.thread_id <> ${threadId}
+          where t.owner_ref = o.own and t.app_id = ${scopeColumns(scope).appId} and t.thread_id <> ${threadId}
             and (select epoch from conversation) is null
           order by m.created_at desc, m.thread_ref desc, m.seq desc limit ${unread * readPerShown}
         ) u

@@ -9,11 +9,12 @@ import { nearStatements } from "../search/near-statements.rule.js";
 import { bytesPerToken, estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
-import { dayIn, longDate } from "../text/time-zone.js";
+import { fullDay, longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
-import type { UnreadMessage } from "./find-recall.js";
+import { unreadLine } from "./find-recall.js";
 import {
   type Additions,
+  type DayOf,
   ofPart,
   type Recalled,
   type RecalledChanges,
@@ -26,7 +27,7 @@ import {
 
 /** What a prompt shows of memory, before it is printed. Nothing in it is shown twice. */
 export function planPrompt(recalled: Recalled) {
-  const { epoch, changes, consents, unread, day, leftOn } = recalled;
+  const { epoch, changes, consents, unread, day, days } = recalled;
   const memories = withoutTold(shownIn(recalled.memories), changes);
   const inBlock = memories.filter(({ part }) => standingParts.includes(part));
   const found = memories.filter(({ part }) => !standingParts.includes(part));
@@ -40,7 +41,7 @@ export function planPrompt(recalled: Recalled) {
     unread,
     omitted: epoch.added.omitted > omittedBefore ? epoch.added.omitted : 0,
     day,
-    leftOn,
+    days,
   };
   const firstDated = epoch.earlier.find((turn) => turn.day !== null) ?? own;
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
@@ -53,7 +54,9 @@ export function planPrompt(recalled: Recalled) {
   );
   return {
     /** Stays until the epoch ends. */
-    block: { memories: inBlock, day: firstDated.day ?? day, leftOn: firstDated.leftOn },
+    block: { memories: inBlock, day: firstDated.day ?? day },
+    /** Of messages before the epoch. */
+    days: isUndated && !isInBlock ? [] : firstDated.days,
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -142,16 +145,6 @@ export function memoryLines(
   );
 }
 
-/** The line of an unread message, with its day: "tomorrow" is of that day. */
-export function unreadLine({ text, saidAt }: UnreadMessage, timeZone: string): string {
-  const words = containedLine(clipped(text, unreadCharacters));
-  if (saidAt === null) return words;
-  return `${words} (said on ${longDay.format(new Date(dayIn(new Date(saidAt), timeZone)))})`;
-}
-
-/** No fact is longer. */
-const unreadCharacters = 280;
-
 const consentHeading =
   "## Waiting for the User's Consent\n" +
   "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
@@ -193,9 +186,12 @@ export function lineTokens(line: string): number {
 }
 
 function textOf(memory: MemoryItem, part: BlockPart, timeZone: string, isDated: boolean): string {
-  const { text, category, turns } = memory;
-  if (part === "episodes")
-    return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+  const { text, category, turns, validFrom } = memory;
+  if (part === "episodes") {
+    // Its turns may be another conversation's.
+    const day = longDate(validFrom, timeZone);
+    return `${turns ? `turns ${turns.start}-${turns.end} (${day})` : day}: ${beginning(text)}`;
+  }
   return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone, isDated)}`;
 }
 
@@ -237,36 +233,56 @@ function beginning(text: string): string {
 }
 
 /**
- * All memories as one text, also what earlier turns of the epoch were shown; null if there are
- * none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
+ * All memories as one text, also what earlier turns of the epoch were shown or told, without what
+ * has been replaced since; null if there are none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
  * user's message; a turn's prompt is `printPrompt`.
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, epoch } = recalled;
-  const memories = [
-    ...withoutTold(shownIn(recalled.memories), changes),
+  const consents = [...recalled.consents, ...epoch.asked];
+  const unread = [...epoch.earlier.flatMap((turn) => turn.unread), ...recalled.unread];
+  const shown = [
+    ...shownIn(recalled.memories),
     ...shownIn(epoch.added),
     ...epoch.earlier.flatMap((turn) => turn.memories),
+    ...epoch.told,
   ];
-  return printBlock(recalled, sectionsOf({ ...recalled, memories }, recalled), recalled);
+  const shownIds = new Set(shown.map(({ memory }) => memory.id));
+  const isCurrent = ({ memory: { state, supersededBy } }: ShownMemory) =>
+    state !== "superseded" && !shownIds.has(supersededBy ?? "");
+  const memories = withoutTold(shown.filter(isCurrent), changes);
+  return printBlock(
+    recalled,
+    sectionsOf({ memories, changes, consents, unread }, recalled),
+    recalled,
+  );
+}
+
+function addedSections(turn: Additions, recalled: Recalled): string[] {
+  const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
+  if (turn.day !== null) sections.push(dayLine(turn.day));
+  return sections;
 }
 
 /** What a turn's prompt has of memory. */
 export function printPrompt(recalled: Recalled) {
-  const { block, hasMemories, earlier, own } = planPrompt(recalled);
+  const { block, days, hasMemories, earlier, own } = planPrompt(recalled);
   const text = printBlock(recalled, sectionsOf(block, recalled), block);
-  const additions = new Map<string | undefined, string>();
-  for (const turn of [...earlier, { ...own, messageId: undefined }]) {
-    const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
-    if (turn.day !== null) sections.push(dayLine(turn.day, turn.leftOn));
-    if (sections.length === 0) continue;
-    // A prompt without a block begins with what its first turn adds; changes stay its first line.
-    if (text === null && additions.size === 0)
-      sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
-    additions.set(turn.messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
-  }
   const { summary, omitted } = recalled;
   const isSummaryAlone = summary && !omitted && !hasMemories;
+  const hasPreface = text !== null && !isSummaryAlone;
+  const additions = new Map<string | undefined, string>();
+  const add = (messageId: string | undefined, sections: readonly string[]) =>
+    additions.set(messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
+  for (const turn of [...earlier, { ...own, messageId: undefined }]) {
+    const sections = addedSections(turn, recalled);
+    if (sections.length === 0) continue;
+    // Where no block says it, what the first turn adds does; changes stay its first line.
+    if (!hasPreface && additions.size === 0)
+      sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
+    add(turn.messageId, sections);
+  }
+  for (const [messageId, day] of days) add(messageId, [dayLine(day)]);
   const inner = isSummaryAlone
     ? summaryText(summary)
     : // Without the marks around it: a bracket stands in their place.
@@ -290,7 +306,7 @@ export function printPrompt(recalled: Recalled) {
 function printBlock(
   { memories, summary, omitted }: Pick<Recalled, "memories" | "summary" | "omitted">,
   sections: readonly string[],
-  { day, leftOn }: Pick<Recalled, "day" | "leftOn">,
+  { day, days = [] }: Pick<Recalled, "day"> & Partial<Pick<Recalled, "days">>,
 ): string | null {
   const hasMemories = sections.length > 0;
   const conversation: string[] = [];
@@ -302,7 +318,7 @@ function printBlock(
   const printed: string[] = [];
   if (hasMemories) {
     const notice = omittedNotice(memories.omitted, memories.omittedAtLeast);
-    printed.push(blockHeading(day, leftOn), ...sections, ...notice);
+    printed.push(blockHeading(day, days.at(-1)?.[1]), ...sections, ...notice);
     above.push("memory");
   } else printed.push(memoryPreface);
   if (conversation.length > 0) printed.push(`# Recent Conversation\n${conversation.join("\n\n")}`);
@@ -313,7 +329,7 @@ function printBlock(
 
 /** Budgets count this day in the prompt, so that no day shows less than another. */
 const countedDay = "2026-11-28";
-const countedLeftOn = "2026-11-25";
+const countedBefore = "2026-11-25";
 
 /** Of the whole block without the conversation, if it shows `memories` and omits so many. */
 export function blockTokens(
@@ -323,8 +339,8 @@ export function blockTokens(
 ): number {
   const sections = sectionsOf({ ...found, memories }, found);
   const block = { memories: { ...found.memories, omitted }, summary: null, omitted: null };
-  const dated = { day: countedDay, leftOn: found.leftOn && countedLeftOn };
-  return estimateTokens(printBlock(block, sections, dated) ?? "");
+  const days = found.days.map((): DayOf => ["", countedBefore]);
+  return estimateTokens(printBlock(block, sections, { day: countedDay, days }) ?? "");
 }
 
 /** Notes have longer beginnings, which are counted with them. */
@@ -333,17 +349,11 @@ export function headingTokens(section: MemorySection): number {
   return isNotes ? 0 : lineTokens(`\n${sectionHeadings[section]}`);
 }
 
-const longDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
-
 /** What was said on another day has "tomorrow" and "last week" of that day. */
 function dayLine(day: string, leftOn?: string): string {
-  const [today, before] = [day, leftOn ?? day].map((each) =>
-    longDay.format(new Date(`${each}T00:00Z`)),
-  );
-  const line = `Today is ${today}.`;
-  return before === today
-    ? line
-    : `${line}\nBefore today, this conversation was last continued on ${before}.`;
+  const line = `Today is ${fullDay(day)}.`;
+  if (leftOn === undefined || leftOn === day) return line;
+  return `${line}\nBefore today, this conversation was last continued on ${fullDay(leftOn)}.`;
 }
 
 const opening = "<memory>\n";

@@ -116,6 +116,8 @@ export function recalledOf(turn: RebuiltTurn): Recalled {
       openedBy: turn.openedBy,
       firstSeq: 0,
       earlier: turn.earlier,
+      told: [],
+      asked: [],
       added: { profile: added.profile, notes: added.notes, omitted: own.omitted },
       readable: [],
       prefixes: new Set(),
@@ -137,7 +139,7 @@ export function recalledOf(turn: RebuiltTurn): Recalled {
     consents: own.consents,
     unread: own.unread,
     day: turn.day,
-    leftOn: turn.isNew ? own.leftOn : undefined,
+    days: own.days,
     timeZone,
   };
 }
@@ -186,7 +188,7 @@ function toldOf(
   { timeZone }: HandedOn,
   mark: Mark,
 ): Omit<EarlierAdditions, "messageId" | "memories"> {
-  const { since = 0, count = 0, omitted = 0, day = null, leftOn } = news ?? {};
+  const { since = 0, count = 0, omitted = 0, day = null, days = [] } = news ?? {};
   const isThere = (id: string | null) => id === null || memories.has(id);
 
   const top = (news?.changes ?? []).map(([rev, name, insteadId]): RecalledChange => {
@@ -219,7 +221,7 @@ function toldOf(
     unread,
     omitted,
     day,
-    leftOn,
+    days,
   };
 }
 

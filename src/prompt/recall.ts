@@ -1,5 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { dayMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
+import { opensTurn } from "../messages/inserted-message.js";
 import { storedMessage } from "../messages/message-codec.js";
 import type { TranscriptMessage } from "../messages/message-text.js";
 import { appNotes } from "../notes/notes-options.js";
@@ -7,7 +9,7 @@ import { closeEdited } from "../remember/edited-messages.js";
 import { isDelegatedThread, threadForbidden } from "../scope/scope.js";
 import { questionVector } from "../search/read-question.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
-import { dayIn } from "../text/time-zone.js";
+import { dayIn, startOfDay, zoneClock } from "../text/time-zone.js";
 import type { Conversation } from "../transcript/find-conversation.js";
 import { recentMessages } from "../transcript/recent-messages.rule.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
@@ -18,7 +20,7 @@ import {
   type RecallRuntime,
   readRequest,
 } from "./recall-request.js";
-import { type Recalled, shownIn } from "./recalled.js";
+import { type DayOf, type Recalled, shownIn } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
 
 /**
@@ -87,18 +89,18 @@ async function recalledOf(
   const { scope, threadId, mode, reader, held, words, timeZone } = request;
 
   // Rank the candidates and select, for each part, what fits the question and the categories.
-  const { memories, asked, earlier, added } = await selectMemories(deps, question, found);
+  const { memories, asked, earlier, told, added } = await selectMemories(deps, question, found);
 
   // A task says all that its agent needs; earlier tasks are others'.
   const known = isDelegatedThread(threadId) ? null : found.conversation;
-  const { epoch, firstSeq, edited, lastSaidAt, ...conversation } = known ?? emptyConversation;
+  const { epoch, firstSeq, edited, said, ...conversation } = known ?? emptyConversation;
+  const talk = messagesShown(conversation, held, summaries);
   const day = dayIn(deps.clock(), timeZone);
-  const lastDay = lastSaidAt === null ? day : dayIn(new Date(lastSaidAt), timeZone);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
     ...conversation,
-    ...messagesShown(conversation, held, summaries),
+    ...talk,
     ...(held.size > 0 && { edited: edited.flatMap((id) => held.get(id) ?? []), words }),
     epoch: {
       isNew: epoch === null,
@@ -106,6 +108,8 @@ async function recalledOf(
       openedAt: epoch?.openedAt,
       firstSeq,
       earlier,
+      told,
+      asked: found.consents.filter(({ id }) => shownBefore.has(id)),
       added,
       readable: reader,
       prefixes: new Set(),
@@ -128,7 +132,7 @@ async function recalledOf(
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
     day,
-    ...(epoch === null && lastDay !== day && { leftOn: lastDay }),
+    days: daysBefore(day, talk, said, timeZone),
     timeZone,
   };
 
@@ -189,8 +193,35 @@ function messagesShown(
   return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
+/** As many as a turn may be noted with. */
+const mostDays = 100;
+
+/** The days of the messages that are shown word for word; none if all are of `today`. */
+function daysBefore(
+  today: string,
+  shown: Pick<Recalled, "recent" | "gap">,
+  said: Conversation["said"],
+  timeZone: string,
+): DayOf[] {
+  const asked = [...shown.recent, ...shown.gap].filter(opensTurn);
+  const askedIds = new Set(asked.map(({ id }) => id));
+  const clock = zoneClock(timeZone);
+  const days: DayOf[] = [];
+  let [from, before] = [new Date(0), new Date(0)];
+  for (const [messageId, saidAt] of said) {
+    const at = new Date(saidAt);
+    // The clock of a time zone is slow: it is read once a day.
+    if (!askedIds.has(messageId) || (at >= from && at < before)) continue;
+    const day = dayIn(at, timeZone);
+    days.push([messageId, day]);
+    const startMs = Date.parse(day);
+    [from, before] = [startOfDay(startMs, clock), startOfDay(startMs + dayMs, clock)];
+  }
+  return days.every((each) => each[1] === today) ? [] : days.slice(-mostDays);
+}
+
 const emptyConversation: Conversation = {
-  lastSaidAt: null,
+  said: [],
   summary: null,
   processing: null,
   gap: [],

@@ -34,6 +34,9 @@ export interface RecalledMemories {
   readonly timedOut?: boolean;
 }
 
+/** A user's message, and its day, on which none before it was said: "tomorrow" is of that day. */
+export type DayOf = readonly [messageId: string, day: string];
+
 /** What a turn adds to the prompt, before its user's message. */
 export interface Additions {
   readonly memories: readonly ShownMemory[];
@@ -44,8 +47,8 @@ export interface Additions {
   readonly omitted: number;
   /** The day that the turn names, as "2026-11-28"; null if the prompt names it already. */
   readonly day: string | null;
-  /** Beside it, the day on which the conversation was left; none if it was that day too. */
-  readonly leftOn?: string | undefined;
+  /** See `Recalled`; none where it names no day. */
+  readonly days: readonly DayOf[];
 }
 
 export interface EarlierAdditions extends Additions {
@@ -89,6 +92,10 @@ interface Epoch {
   /** `seq` of the first message shown verbatim. */
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
+  /** What changes told earlier turns in full, as it is now. */
+  readonly told: readonly ShownMemory[];
+  /** Open requests for consent that earlier turns were shown. */
+  readonly asked: readonly RecalledConsent[];
   /**
    * What is always shown and became known since the epoch began, unless a turn showed it; `omitted`:
    * how many of these are over budget.
@@ -139,8 +146,8 @@ export interface Recalled {
   readonly consents: readonly RecalledConsent[];
   /** Today in the user's time zone, as "2026-11-28". */
   readonly day: string;
-  /** Where an epoch begins on another day, the day on which the conversation was left. */
-  readonly leftOn?: string | undefined;
+  /** Where an epoch begins: the days of the messages before it, unless all are of today. */
+  readonly days: readonly DayOf[];
   /** The user's, as "Europe/Lisbon". */
   readonly timeZone: string;
 }

@@ -31,8 +31,7 @@ export async function selectMemories(
   found: RecallResult,
 ) {
   const epoch = found.conversation?.epoch;
-  if (!epoch)
-    return { ...(await selectParts(deps, question, found)), earlier: [], added: noneAdded };
+  if (!epoch) return { ...(await selectParts(deps, question, found)), ...ofNewEpoch };
 
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const shownBefore = [...block, ...earlier.flatMap((turn) => turn.memories)];
@@ -46,6 +45,7 @@ export async function selectMemories(
   };
   // Passed as always shown, so that they count against a category's length and are not chosen again.
   const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
+  const always = new Set(found.profile.map(({ id }) => id));
   const { memories } = await selectParts(deps, question, {
     ...found,
     profile: [...before, ...told, ...added.profile],
@@ -54,10 +54,18 @@ export async function selectMemories(
   });
   const { profile, rest, notes } = inParts(block);
   const standing = { profile, rest, notes, omitted: epoch.omitted };
-  return { memories: { ...memories, ...standing }, asked: [], earlier, added };
+  return {
+    memories: { ...memories, ...standing },
+    asked: [],
+    earlier,
+    told: told.map((memory): ShownMemory => {
+      return { part: always.has(memory.id) ? "profile" : "rest", memory };
+    }),
+    added,
+  };
 }
 
-const noneAdded = { profile: [], notes: [], omitted: 0 };
+const ofNewEpoch = { earlier: [], told: [], added: { profile: [], notes: [], omitted: 0 } };
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
 async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
@@ -190,9 +198,9 @@ function earlierInEpoch({ conversation, shown, told }: RecallResult) {
   const earlier = [...turns].map(([messageId, memories]): EarlierAdditions => {
     const turn = told.find((each) => each.messageId === messageId);
     const { changes: top = [], consents = [], unread = [], news } = turn ?? {};
-    const { since = 0, count = 0, omitted = 0, day = null, leftOn } = news ?? {};
+    const { since = 0, count = 0, omitted = 0, day = null, days = [] } = news ?? {};
     const changes = { since, revision: since, count, top };
-    return { messageId, memories, changes, consents, unread, omitted, day, leftOn };
+    return { messageId, memories, changes, consents, unread, omitted, day, days };
   });
   return { block, earlier, toldIds };
 }

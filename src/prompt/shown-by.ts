@@ -72,7 +72,7 @@ function idsOf(shown: readonly ShownMemory[]) {
 /** Undefined if the turn was told nothing beside memories. */
 function newsOf(
   { changes: { since, count, top }, consents, unread, omitted }: Additions,
-  { day, leftOn }: Pick<Additions, "day" | "leftOn">,
+  { day, days }: Pick<Additions, "day" | "days">,
   printed: readonly ShownMemory[],
 ): ShownNews | undefined {
   const news: ShownNews = {};
@@ -89,7 +89,8 @@ function newsOf(
   if (doubts.length > 0) news.doubts = doubts;
   if (omitted > 0) news.omitted = omitted;
   if (day !== null) news.day = day;
-  if (day !== null && leftOn !== undefined) news.leftOn = leftOn;
+  if (day !== null && days.length > 0)
+    news.days = days.map(([messageId, said]) => [messageId, said]);
   return Object.keys(news).length === 0 ? undefined : news;
 }
 

@@ -2,7 +2,8 @@ import { consentLine } from "../consents/consent-lines.rule.js";
 import { containedLine } from "../screening/contained-text.js";
 import { headOf } from "../text/storable-text.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
-import { lineOf, memoryLines, planPrompt, unreadLine } from "./memory-block.js";
+import { unreadLine } from "./find-recall.js";
+import { lineOf, memoryLines, planPrompt } from "./memory-block.js";
 import { isStanding, type RebuiltTurn, recalledOf, standIn } from "./rebuild-turn.js";
 import {
   type EarlierAdditions,
@@ -131,6 +132,7 @@ export function withToday(
       unread: [],
       omitted: 0,
       day: null,
+      days: turn.own.days,
     },
   };
 }

@@ -118,8 +118,11 @@ export async function recordEdits(deps: EditRuntime, tx: Connection, input: Edit
 
 type RecordDue = NonNullable<Parameters<typeof record>[2]>;
 
+/** 10,000 in one transaction take longer than a statement may; the next turn finds those left. */
+const editsPerTransaction = 500;
+
 /**
- * Stores a turn (`record`) and then, in a transaction of its own, the new words of messages that
+ * Stores a turn (`record`) and then, in transactions of their own, the new words of messages that
  * were edited: few turns have any.
  */
 export async function recordTurn(
@@ -130,15 +133,24 @@ export async function recordTurn(
   const turn = await record(deps, input, due);
   if (turn.edits.length === 0) return turn;
   const { scope, threadId } = input;
-  const isUnread = await deps.db.transaction(async (tx) => {
-    const { ref: ownerRef } = await lockOwner(tx, scope);
-    const extracts = due.extract !== undefined;
-    const recording = { ...turn, scope, threadId, ownerRef, actor: "edit", extracts };
-    const { count, isUnread } = await recordEdits(deps, tx, recording);
-    const event = { scope, threadId, step: "remember", op: "update", status: "ok" } as const;
-    await insertEvents(tx, Array(count).fill({ ...event, detail: "edited" }));
-    return isUnread;
-  });
+  // What rests on messages of several batches ends with the words of all.
+  if (turn.edits.length > editsPerTransaction) {
+    const edited = turn.edits.map(({ messageId, text: words }) => ({ messageId, words }));
+    await closeEdited(deps, input, edited);
+  }
+  let isUnread = false;
+  for (let at = 0; at < turn.edits.length; at += editsPerTransaction) {
+    const edits = turn.edits.slice(at, at + editsPerTransaction);
+    await deps.db.transaction(async (tx) => {
+      const { ref: ownerRef } = await lockOwner(tx, scope);
+      const extracts = due.extract !== undefined;
+      const recording = { ...turn, edits, scope, threadId, ownerRef, actor: "edit", extracts };
+      const stored = await recordEdits(deps, tx, recording);
+      const event = { scope, threadId, step: "remember", op: "update", status: "ok" } as const;
+      await insertEvents(tx, Array(stored.count).fill({ ...event, detail: "edited" }));
+      isUnread ||= stored.isUnread;
+    });
+  }
   // The counts of before include summaries and episodes that are gone.
   const { recorded, closed, extractInMs, edits, messages, summarisedByOthers } = turn;
   const now = await record(deps, { scope, threadId, messages: [] });
@@ -153,19 +165,18 @@ async function storeEdits(
 ): Promise<ChangedThread> {
   const { schema } = tx;
   const column = <Key extends keyof NewMessage>(key: Key) => edits.map((edit) => edit[key]);
-  const input = sql`unnest(
-    ${column("messageId")}::text[], ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
-    ${column("check")}::integer[]
-  ) i (message_id, content, serialised, terms, words_check)`;
-  const changed = await tx.query<ChangedThread["messages"][number]>(sql`
+  const changed = await tx.query<ChangedThread["messages"][number] & { readonly id: string }>(sql`
     with changed as (
       update ${schema}.message m
       set content = i.content, serialised = i.serialised, words_check = i.words_check, state_check = null,
         version = m.version + 1, earlier_checks = array_remove(array_append(m.earlier_checks, m.words_check), null),
         edited_at_seq = (select max(l.seq) from ${schema}.message l where l.thread_ref = ${threadRef})
-      from ${input} join ${schema}.message b on b.thread_ref = ${threadRef} and b.message_id = i.message_id
+      from unnest(
+        ${column("messageId")}::text[], ${column("text")}::text[], ${column("serialised")}::text[], ${column("check")}::integer[]
+      ) i (message_id, content, serialised, words_check)
+      join ${schema}.message b on b.thread_ref = ${threadRef} and b.message_id = i.message_id
       where m.thread_ref = ${threadRef} and m.seq = b.seq and m.words_check is distinct from i.words_check
-      returning m.seq, m.role, m.content, b.content as before
+      returning m.message_id, m.seq, m.role, m.content, b.content as before
     ),
     gone as (
       delete from ${schema}.message_term t using changed c
@@ -180,13 +191,14 @@ async function storeEdits(
       ) g
       where o.id = ${ownerRef}
     )
-    select seq, role, content as words, before from changed`);
+    select message_id as id, seq, role, content as words, before from changed`);
+  const termsOf = new Map(edits.map(({ messageId, terms }) => [messageId, terms]));
   await tx.query(sql`
     with term as (
-      select m.seq, w.lexeme, w.frequency, sum(w.frequency) over (partition by m.seq) as length
-      from ${input}
-      join ${schema}.message m on m.thread_ref = ${threadRef} and m.message_id = i.message_id
-        and m.seq = any (${changed.map(({ seq }) => seq)}::integer[])
+      select i.seq, w.lexeme, w.frequency, sum(w.frequency) over (partition by i.seq) as length
+      from unnest(
+        ${changed.map(({ seq }) => seq)}::integer[], ${changed.map(({ id }) => termsOf.get(id))}::text[]
+      ) i (seq, terms)
       cross join lateral ${lexemes(tx, sql`i.terms`)} w
     ),
     indexed as (

@@ -34,9 +34,8 @@ const scopeSchema = z.strictObject({
  * @throws MemoryError `SCOPE_REQUIRED`
  */
 export function parseScope(input: unknown): Scope {
-  const valueless = Object.entries(input ?? {}).filter(
-    ([, value]) => value === undefined || value === null,
-  );
+  const given = typeof input === "object" ? Object.entries(input ?? {}) : [];
+  const valueless = given.filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0)
     throw invalidScope(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: explainIssue });

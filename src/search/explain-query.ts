@@ -85,6 +85,7 @@ export interface Explanation {
 
 const maxOmitted = 50;
 const maxInactive = 20;
+const maxInactiveRead = 300;
 
 /**
  * Explains what `queryMemories` finds and omits, with the parts of each score. Several round
@@ -123,8 +124,13 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
   const hits = best.filter(isShown);
-  const texts = hits.map(({ memory }) => memory.text);
+  const texts = [...hits, ...inactive].map(({ memory }) => memory.text);
   const matched = await matchedWords(deps.db, search.scope, { question: query.text, texts });
+  const matchedInactive = inactive
+    .map((each, index) => ({ each, shared: matched[hits.length + index]?.question.length ?? 0 }))
+    .filter(({ shared }) => shared > 0)
+    .toSorted((first, second) => second.shared - first.shared)
+    .slice(0, maxInactive);
   const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
   const floor = question.vector ? floors.besideVector : floors.byWords;
   const embedded = question.vector !== null;
@@ -136,7 +142,10 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     hits: hits.map((hit, index) => {
       return { ...hit, rank: index + 1, matched: matched[index]?.question ?? [] };
     }),
-    omitted: [...bestOmitted.slice(0, maxOmitted), ...(past ? [] : inactive)],
+    omitted: [
+      ...bestOmitted.slice(0, maxOmitted),
+      ...(past ? [] : matchedInactive.map(({ each }) => each)),
+    ],
     ...(past && { past }),
   };
 }
@@ -193,7 +202,7 @@ async function findFitting(
   return isBroad ? ordered : weighed.map(({ hit }) => hit);
 }
 
-/** Inactive memories with the question's words. */
+/** The words of the question, and inactive memories, the latest first. */
 async function findInactive(
   db: Connection,
   { terms }: EmbeddedQuestion,
@@ -204,19 +213,15 @@ async function findInactive(
     memory: MemoryJson | null;
     expired: boolean;
   }>(sql`
-    with asked as materialized (
-      select array(select lexeme from ${lexemes(db, terms)}) as lexemes
-    ),
-    hidden as (
-      select m.ref, ${memoryJson(db)} as memory, m.state = 'active' as expired, cardinality(array(
-        select unnest(a.lexemes) intersect select unnest(tsvector_to_array(to_tsvector(${db.language}::regconfig, m.content)))
-      )) as shared
-      from (${seenOwners(db, scope)}) o join ${db.schema}.memory m on m.owner_ref = o.id cross join asked a
+    with hidden as (
+      select m.ref, ${memoryJson(db)} as memory, m.state = 'active' as expired
+      from (${seenOwners(db, scope)}) o join ${db.schema}.memory m on m.owner_ref = o.id
       where (m.state <> 'active' or m.expires_at <= ${db.now()}) and m.app_id in ('', ${scope.appId ?? ""})
+      order by m.ref desc limit ${maxInactiveRead}
     )
-    select a.lexemes, h.memory, h.expired from asked a
-    left join (select * from hidden where shared > 0 order by shared desc, ref desc limit ${maxInactive}) h on true
-    order by h.shared desc, h.ref desc`);
+    select array(select lexeme from ${lexemes(db, terms)}) as lexemes, h.memory, h.expired
+    from (select) s left join hidden h on true
+    order by h.ref desc`);
   return {
     lexemes: rows[0]?.lexemes ?? [],
     inactive: rows.flatMap(({ memory: row, expired }): OmittedMemory[] => {

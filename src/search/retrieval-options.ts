@@ -138,7 +138,7 @@ export const retrievalOptionsSchema = z.strictObject({
    * Lower it to make turns cheaper.
    * @default 1_500
    */
-  budgetTokens: z.int().min(50).default(1_500),
+  budgetTokens: z.int().min(50).max(1_000_000).default(1_500),
   /**
    * Tokens of important memories that neither fit the question nor are always shown. Raise it for
    * models that do not ask `memory.query` for what was left out.

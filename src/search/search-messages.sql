@@ -1,9 +1,10 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
--- The most frequent word of the owners that one slip makes of `word`. Of other words only those are read that begin with the same two
--- letters, or with what a slip makes of them.
-create or replace function mnemograph.nearest_word_1(owners bigint[], word text) returns text
-language plpgsql stable parallel safe as $$
+-- The owners' words that `word`, which no text of theirs has, may mean. The most frequent one that one slip makes of it: of other
+-- words only those are read that begin with the same two letters, or with what a slip makes of them. Else up to three that begin as it
+-- does, as parts of words: its other forms, where no stemmer knows its language, and compounds.
+create or replace function mnemograph.nearest_words_1(owners bigint[], word text) returns table (lexeme text, is_part boolean)
+language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
     -- Each word is compared once, however many texts have it.
@@ -24,9 +25,9 @@ language plpgsql stable parallel safe as $$
       where t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
       group by t.lexeme
     ) t
-    where length(t.lexeme) > 4 and length(t.lexeme) between length(word) - 3 and length(word) + 1;
+    where length(t.lexeme) > 4;
     if known is null then
-      return null;
+      return;
     end if;
     -- With letters in the wrong order a word often keeps an ending that its stem lacks: "cleebrat" is "celebr".
     pattern := (
@@ -35,34 +36,43 @@ language plpgsql stable parallel safe as $$
           || regexp_replace(right(substr(word, i + 3), 3), '(.)', '(?:\1', 'g') || repeat(')?', length(right(substr(word, i + 3), 3)))), '|') || ')$'
       from generate_series(0, length(word)) i
     );
-    return (
-      select k.lexeme from unnest(known, counts) k (lexeme, texts)
-      where k.lexeme ~ pattern
+    return query
+      select k.lexeme, false from unnest(known, counts) k (lexeme, texts)
+      where length(k.lexeme) between length(word) - 3 and length(word) + 1 and k.lexeme ~ pattern
       group by k.lexeme
-      order by length(k.lexeme) desc, sum(k.texts) desc, k.lexeme limit 1
-    );
+      order by length(k.lexeme) desc, sum(k.texts) desc, k.lexeme limit 1;
+    if not found then
+      return query
+        select k.lexeme, true from unnest(known, counts) k (lexeme, texts)
+        cross join lateral (
+          select max(i) as letters from generate_series(5, least(length(word), length(k.lexeme))) i
+          where left(k.lexeme, i) = left(word, i)
+        ) s
+        where left(k.lexeme, 5) = left(word, 5) and s.letters >= least(length(word), length(k.lexeme), 0.75 * greatest(length(word), length(k.lexeme)))
+        group by k.lexeme, s.letters
+        order by s.letters desc, sum(k.texts) desc, k.lexeme limit 3;
+    end if;
   end
 $$;
 
--- The words of a question, each once. One of five letters and more that no text of the owners has becomes the most frequent word that one
--- slip makes of it: a letter too many, too few, another or two in the wrong order.
+-- The words of a question, each once. For one of five letters and more that no text of the owners has, those that it may mean.
 create or replace function mnemograph.asked_words_1(owners bigint[], language regconfig, question text) returns mnemograph.asked_word[]
 language plpgsql stable parallel safe as $$
   #variable_conflict use_column
   begin
     return array(
-      select row(coalesce(n.lexeme, w.lexeme), bool_and(w.frequency = 0), bool_and(w.is_aside))::mnemograph.asked_word
+      select row(coalesce(n.lexeme, w.lexeme), bool_and(w.frequency = 0 or n.is_part is true), bool_and(w.is_aside))::mnemograph.asked_word
       from mnemograph.words_1(language, question) w
-      cross join lateral (
-        -- A condition in place of the case would not keep the function from being called; without the offsets
-        -- all terms would be read, and each word looked up twice.
-        select case
-          when w.lexeme ~ '^[[:alpha:]]{5,30}$'
+      left join lateral (
+        -- Without the offsets all terms would be read.
+        select n.* from (
+          select w.lexeme
+          where w.lexeme ~ '^[[:alpha:]]{5,30}$'
             and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
             and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
-          then mnemograph.nearest_word_1(owners, w.lexeme)
-        end as lexeme offset 0
-      ) n
+          offset 0
+        ) u cross join lateral mnemograph.nearest_words_1(owners, u.lexeme) n
+      ) n on true
       group by coalesce(n.lexeme, w.lexeme)
     );
   end

@@ -12,9 +12,10 @@ import {
 } from "../scope/scope.js";
 import {
   ofTenant,
+  ownerColumns,
+  ownerIs,
   type ScopeRow,
   scopeColumns,
-  seenOwners,
   withScope,
 } from "../scope/scope-predicates.js";
 import { timeZoneField } from "../text/time-zone.js";
@@ -127,8 +128,9 @@ function findCandidates(
   const { schema } = db;
   const { scope, tenantId } = request;
   const { appId } = scopeColumns(scope ?? {});
+  // Conversations of an app without a user are the app's own: its memories are shown to all users, these are not.
   const owners = scope
-    ? seenOwners(db, scope)
+    ? sql`select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))}`
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)} order by o.id`;
   return db.query<FoundMessage>(
     sql`

@@ -12,6 +12,3 @@ export function isSubstantive(text: string, asked = false): boolean {
   }
   return false;
 }
-
-export const asksSomething = (text: string): boolean =>
-  /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));

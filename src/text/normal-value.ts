@@ -57,10 +57,16 @@ export function normalValue(value: string): string {
     .trim();
 }
 
+const closing = /[\p{Sentence_Terminal}\s]$/u;
+
 /** Equal for texts with the same `normalValue`, apart from closing punctuation. */
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;
-  while (end > 0 && /[.!?。\s]/u.test(normal[end - 1] ?? "")) end--;
+  for (;;) {
+    const mark = closing.exec(normal.slice(Math.max(0, end - 2), end));
+    if (mark === null) break;
+    end -= mark[0].length;
+  }
   return createHash("sha256").update(normal.slice(0, end)).digest("hex");
 }

@@ -1,4 +1,5 @@
 import { createPauses } from "../pauses.js";
+import { wordSegmenter } from "./cut-text.js";
 import { normalForm } from "./normal-value.js";
 import { plainLatin } from "./plain-words.js";
 import { hasWords, headOf } from "./storable-text.js";
@@ -25,15 +26,17 @@ const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M
  * Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of
  * them.
  */
-const unsegmented =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
+const paired = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]+/gu;
+/** Alphabets without spaces: pairs of their letters say nothing, and Unicode's dictionaries have their words. */
+const unspacedWords = /[\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
-/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS", "C++". */
+/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS", "C++", "1,250", "+351 912 345 678". */
 const severalForms = new RegExp(
   "(?<![\\p{L}\\p{N}-])(?:" +
     "(\\p{Script=Latin}{1,3})-(\\p{Script=Latin}{2,8})(?![\\p{L}\\p{N}-])|([A-Z]{1,3})[ -](\\d{2,5})(?![\\p{L}\\p{N}])|" +
     "[vV]\\.?(\\d{1,4}(?:\\.\\d{1,4}){1,3})(?![\\p{L}\\p{N}])|" +
-    "(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+|\\p{L}{1,30}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#])))",
+    "(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+|\\p{L}{1,30}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#]))|" +
+    "(\\d{1,3}(?:[,.' ]\\d{3})+(?![.,]?\\p{N})|\\+?\\d{2,4}(?: \\d{2,4}){2,6}(?!\\p{N})|\\+\\d{6,15}))",
   "gu",
 );
 
@@ -42,19 +45,32 @@ const spelledOut: Readonly<Record<string, string>> = { "+": "plus", "#": "sharp"
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
-    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) => {
+    (
+      match,
+      ...[first, second, letters, digits, version, name, grouped]: (string | undefined)[]
+    ) => {
+      if (grouped) return `${match} ${grouped.replace(/\D/g, "")}`;
       const joined = name?.replace(/[@_+#]/g, (sign) => spelledOut[sign] ?? "");
       return `${match} ${joined ? `${joined}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`;
     },
   );
 }
 
+const withSpaces = (text: string): string =>
+  text.replace(unspacedWords, (run) => {
+    const words = Array.from(wordSegmenter.segment(run), ({ segment }) => segment);
+    return ` ${words.join(" ")} `;
+  });
+
+/** All marks of Latin letters; of others those that texts leave out: stress, and vowels of Hebrew and Arabic. */
+const accents =
+  /(?<=\p{Script=Latin})\p{M}+|[\u0300\u0301\u0591-\u05C7\u0640\u064B-\u065F\u0670]/gu;
+
 /** No accents, added spellings, and pairs of characters for scripts without spaces. */
 export function plainText(text: string): string {
-  const letters = normalForm(text, "NFKD");
-  const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
-  return plainLatin(normalForm(withOneForm(latin), "NFC").toLowerCase())
-    .replace(unsegmented, (run) => ` ${pairsOf(run).join(" ")} `)
+  const bare = normalForm(withSpaces(text), "NFKD").replace(accents, "");
+  return plainLatin(normalForm(withOneForm(bare), "NFC").toLowerCase())
+    .replace(paired, (run) => ` ${pairsOf(run).join(" ")} `)
     .replace(longUnspaced, (run) => run.replace(nonWords, " "))
     .replace(longWord, "$1");
 }
@@ -80,11 +96,32 @@ export async function searchTextOf(text: string, pause = createPauses()): Promis
 
 function* searchPieces(text: string, mark = ""): Generator<string> {
   const length = searchedLength(text);
+  const accented = new Set<string>();
   for (let at = 0; at < length; ) {
     const end = endOfPiece(text, at, length);
-    yield withLabels(plainText(text.slice(at, end).replace(controls, " ")), mark);
+    const piece = text.slice(at, end).replace(controls, " ");
+    yield withLabels(plainText(piece), mark) + accentedWords(piece, accented);
     at = end;
   }
+}
+
+const longestStopWord = 10;
+const latinWord = new RegExp(
+  `(?<![\\p{L}\\p{M}\\p{N}])[\\p{Script=Latin}]{1,${longestStopWord}}(?![\\p{L}\\p{M}\\p{N}])`,
+  "gu",
+);
+
+/** A piece of the words that are not in `known`, as spelled and plain: "für" is a stop word, "fur" is none. */
+function accentedWords(text: string, known: Set<string>): string {
+  const added = new Map<string, string>();
+  if (/^\p{ASCII}*$/u.test(text)) return "";
+  for (const [word] of normalForm(text, "NFKC").toLowerCase().matchAll(latinWord)) {
+    if (/^[a-z]+$/.test(word) || known.has(word)) continue;
+    known.add(word);
+    added.set(word, plainText(word));
+  }
+  if (added.size === 0) return "";
+  return `accented\x1F${[...added.keys()].join(" ")}\x1F${[...added.values()].join(" ")}\x1E`;
 }
 
 /** Characters of `text` that are searched. */
@@ -165,7 +202,8 @@ function identifierParts(identifier: string): string[] {
 export const isPictures = (terms: string): boolean =>
   /\p{Extended_Pictographic}|\p{Regional_Indicator}/u.test(terms) && !hasWords(terms);
 
-const spelledWord = /[\p{L}\p{M}\p{N}]+(?:[.@/\\:_'’-]+[\p{L}\p{M}\p{N}]+)*/gu;
+const spelledWord =
+  /[\p{L}\p{M}\p{N}]+(?:(?:[.@/\\:_'’-]+|(?<=\p{N}),(?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu;
 const partOfWord = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
@@ -174,11 +212,10 @@ const partOfWord = /[\p{L}\p{M}\p{N}]+/gu;
  */
 export function spelledWords(text: string): string[] {
   const words = new Set<string>();
-  for (const [word] of text.matchAll(spelledWord)) {
+  for (const [word] of withSpaces(text).matchAll(spelledWord)) {
     for (const part of [word, ...(word.match(partOfWord) ?? [])])
-      if (part.search(unsegmented) < 0) words.add(part);
-    for (const [run] of word.matchAll(unsegmented))
-      for (const pair of pairsOf(run)) words.add(pair);
+      if (part.search(paired) < 0) words.add(part);
+    for (const [run] of word.matchAll(paired)) for (const pair of pairsOf(run)) words.add(pair);
   }
   return [...words];
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { dayMs, isoDay } from "../clock.js";
+import { clipped } from "./storable-text.js";
 
 /** Milliseconds since 1970 on the clock of a time zone, as if that clock showed UTC. */
 export type ZoneClock = (instantMs: number) => number;
@@ -30,6 +31,11 @@ export const dayIn = (time: Date, timeZone: string): string =>
 
 const dayInWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
+const fullDayInWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
+
+/** "Saturday, 28 November 2026" for "2026-11-28". */
+export const fullDay = (day: string): string => fullDayInWords.format(new Date(day));
+
 /** As "3 March 2026". */
 export const longDate = (time: Date, timeZone: string): string =>
   dayInWords.format(new Date(dayIn(time, timeZone)));
@@ -58,7 +64,7 @@ export function startOfDay(dayStartMs: number, clock: ZoneClock): Date {
 
 export const timeZoneField = z.string().refine(isTimeZone, {
   error: ({ input }) =>
-    `no time zone: ${JSON.stringify(input)}. Pass a name such as "Europe/Lisbon"`,
+    `no time zone: ${JSON.stringify(clipped(`${input}`, 60))}. Pass a name such as "Europe/Lisbon"`,
 });
 
 function isTimeZone(name: string): boolean {

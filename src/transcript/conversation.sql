@@ -64,8 +64,8 @@ create or replace function mnemograph.conversation_1(
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
   epoch json, shown_ids uuid[],
-  -- When the last message was said.
-  last_said_at timestamptz,
+  -- Where this turn opens one: when the user said each message that it shows.
+  said json,
   -- Ids of held messages that say something else than the transcript.
   edited text[]
 ) language plpgsql stable parallel safe rows 1 as $$
@@ -257,9 +257,15 @@ create or replace function mnemograph.conversation_1(
         );
       end if;
     end if;
-    select m.said_at into last_said_at from mnemograph.message m
-    where m.thread_ref = thread_id and m.seq <= last_seq and (m.role <> 'system' or m.content <> '')
-    order by m.seq desc limit 1;
+    if epoch is null then
+      said := array_to_json(array(
+        select json_build_array(s.message_id, s.said_at) from (
+          select m.seq, m.message_id, m.said_at from mnemograph.message m
+          where m.thread_ref = thread_id and m.role = 'user' and m.seq >= from_seq and m.seq <= last_seq
+          order by m.seq desc limit gap_messages
+        ) s order by s.seq
+      ));
+    end if;
     return next;
   end
 $$;

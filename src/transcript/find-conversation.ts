@@ -32,8 +32,8 @@ interface OpenEpoch {
 }
 
 export interface Conversation {
-  /** When its last message was said; null before the first. */
-  readonly lastSaidAt: string | null;
+  /** Where an epoch begins, when the user said each message that it shows, in order. */
+  readonly said: readonly (readonly [messageId: string, saidAt: string])[];
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
@@ -69,7 +69,7 @@ export interface ConversationRow
   > {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly last_said_at: string | null;
+  readonly said: Conversation["said"] | null;
 }
 
 export interface ConversationAddress extends ThreadAddress {
@@ -90,7 +90,7 @@ export function conversationRow(
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, last_said_at, edited
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, said, edited
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
@@ -108,7 +108,7 @@ export function conversationOf(
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
-    lastSaidAt: row.last_said_at,
+    said: row.said ?? [],
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
     summary,

@@ -60,8 +60,11 @@ const newsSchema = z.strictObject({
   omitted: smallCount.optional(),
   /** The day that the prompt was told, as "2026-11-28". */
   day: z.iso.date().optional(),
-  /** With it, the day on which the conversation was left. */
-  leftOn: z.iso.date().optional(),
+  /** With it, where the conversation before it begins or goes on on another day: message and day. */
+  days: z
+    .array(z.tuple([z.string().max(1_000), z.iso.date()]))
+    .max(mostNews)
+    .optional(),
 });
 
 const exportedPlace = z.tuple([z.string(), smallCount]);

@@ -197,6 +197,18 @@ export const records = {
     fields: {
       ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
       appId,
+      // One of the same words may be in quarantine already.
+      state: derived(
+        memoryColumns.state,
+        sql`x.state`,
+        ({ schema }, { ownerRef }) => sql`case when i.state = 'quarantined' and (
+            row_number() over (partition by i.state, i."appId", i.kind, i."contentHash" order by i.position) > 1 or exists (
+              select from ${schema}.memory q
+              where q.owner_ref = ${ownerRef} and ${idDigest(sql`q.app_id`)} = ${idDigest(sql`i."appId"`)} and q.kind = i.kind
+                and q.content_hash = i."contentHash" and q.state = 'quarantined'
+            )
+          ) then 'soft_deleted' else i.state end`,
+      ),
       // Another user's thread stays unnamed.
       threadId: derived(memoryColumns.threadId, sql`t.thread_id`, intoSource("threadId")),
       sourceSeqs: derived(memoryColumns.sourceSeqs, sql`x.source_seqs`, intoSource("sourceSeqs")),

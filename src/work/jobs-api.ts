@@ -4,11 +4,10 @@ import { MemoryError } from "../errors.js";
 import { pageRowsField, parseInput, storableText } from "../input/parse-input.js";
 import { insertEvent } from "../observability/events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { listed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { ofTenant, type ScopeRow, scopeColumns, withScope } from "../scope/scope-predicates.js";
-import type { Redactor } from "../screening/redactor.js";
+import type { JobRuntime } from "./jobs-options.js";
 import { type Job, type ModelWorkKind, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export const jobStates = ["waiting", "running", "failed"] as const;
@@ -67,7 +66,8 @@ export interface JobsApi {
    * const [failed] = await memory.jobs.list({ state: "failed" });
    * if (failed) await memory.jobs.retry({ id: failed.id });
    * ```
-   * @returns how many are due now.
+   * @returns how many are due now. While this process calls no model, since its provider failed or
+   * limits calls, they wait until `pausedUntil`, and each is listed with it as its `dueAt`.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for
    * an episode or a note that was given up when later work on its thread is done.
    */
@@ -75,7 +75,7 @@ export interface JobsApi {
     which: ({ readonly id: string } | { readonly kind: WorkKind }) & {
       readonly tenantId?: string | undefined;
     },
-  ): Promise<{ readonly retried: number }>;
+  ): Promise<{ readonly retried: number; readonly pausedUntil: Date | null }>;
   /**
    * Takes a job that was given up off the list for good: nothing of it is done. An event, `dismiss`,
    * keeps who did it and why.
@@ -126,7 +126,7 @@ const dismissSchema = z.strictObject({
 const maxRetried = 1_000;
 
 export function createJobsApi(
-  { db, redactor }: { readonly db: Database; readonly redactor: Redactor },
+  { db, pause, redactor }: Pick<JobRuntime, "db" | "pause" | "redactor">,
   start: (job: Job) => Promise<void>,
 ): JobsApi {
   return {
@@ -146,7 +146,7 @@ export function createJobsApi(
           await start(job);
           retried++;
         }
-        if (id === undefined || retried > 0) return { retried };
+        if (id === undefined || retried > 0) return { retried, pausedUntil: pause.until() };
         const why = "a worker has it, or what came after it in its thread is done already";
         throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
       });

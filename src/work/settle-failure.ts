@@ -106,18 +106,19 @@ export async function putOff(
 ): Promise<boolean> {
   const { endSeq } = rangeOf(work) ?? {};
   if (of.policy.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
-    await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
+    await deferWork(db, claim, unreadWaitMs);
     onRetry(unreadWaitMs, { kind: of.kind, ref: claim.ref });
     return true;
   }
   const paused = pause.until();
   const until = paused ?? (of.policy.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
-  await deferWork(db, claim, until, failed);
+  const pausedMs = paused && paused.getTime() - clock().getTime();
+  await deferWork(db, claim, pausedMs ?? until, failed);
   const { name, fields } = failedWork(of, claim, work);
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
-  if (paused) onRetry(paused.getTime() - clock().getTime());
+  if (pausedMs !== null) onRetry(pausedMs);
   else await insertEvent(db, failureEvent(of.kind, work, "skipped", "LOW_ENERGY"));
   return true;
 }

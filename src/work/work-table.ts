@@ -39,8 +39,8 @@ const isOf = ({ kind, of, ref }: WorkKey): Sql =>
 
 const isDue = (db: Connection): Sql => sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 
-const leaseEnd = (db: Connection, leaseMs: number): Sql =>
-  sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
+const afterMs = (db: Connection, ms: number | null): Sql =>
+  sql`${db.now()} + ${ms}::float8 * interval '1 millisecond'`;
 
 /** Marks work as due, unless a failed try delays it or it is due earlier. */
 export async function markWork(
@@ -104,7 +104,7 @@ export async function takeWork(
     sql`
     update ${db.schema}.work
     set attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null,
-      lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
+      lease_until = ${afterMs(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}
     where ${first}
     returning id::float8 as id, ${column}::float8 as ref, lease::float8 as lease, attempts as attempt,
       done_until::float8 as "doneUntil"`,
@@ -130,7 +130,7 @@ async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Prom
 }
 
 export async function renewWork(db: Connection, claim: Claim, leaseMs: number): Promise<void> {
-  await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
+  await setHeld(db, claim, sql`lease_until = ${afterMs(db, leaseMs)}`);
 }
 
 export async function keepProgress(db: Connection, claim: Claim, progress: object): Promise<void> {
@@ -198,17 +198,19 @@ interface TryError {
 
 /**
  * Releases claimed work until `until` or an earlier mark, without counting a try.
+ * @param until a time of the database, or milliseconds from now: this process may have another time
  * @param failed why the try failed; without it the error of an earlier one stays
  * @throws LeaseLost
  */
 export async function deferWork(
   db: Connection,
   claim: Claim,
-  until: Date,
+  until: Date | number,
   failed?: TryError,
 ): Promise<"deferred"> {
+  const dueAt = typeof until === "number" ? afterMs(db, until) : sql`${until}::timestamptz`;
   const shown = failed ? sql`, error = ${failed.error}, output = ${failed.output}` : empty;
-  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz),
+  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${dueAt}),
     due_since = coalesce(due_since, taken_at), lease_until = null${shown}`;
   await setHeld(db, claim, set);
   return "deferred";
@@ -220,11 +222,10 @@ export async function failWork(
   claim: Claim,
   { error, output, retryMs }: TryError & { readonly retryMs: number | null },
 ): Promise<void> {
-  const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
   await setHeld(
     db,
     claim,
-    sql`error = ${error}, output = ${output}, retry_at = ${retryAt}, lease_until = null`,
+    sql`error = ${error}, output = ${output}, retry_at = ${afterMs(db, retryMs)}, lease_until = null`,
   );
 }
 

@@ -147,7 +147,7 @@ describe("a supervisor", () => {
   });
 
   test("A supervisor accepts compiled graphs, results of createAgent, and agents of any name", async () => {
-    const names = ["planner", "executor", "Proof_reader-2"];
+    const names = ["planner", "executor", "Proof_reader-2", "leaver"];
     const model = scripted(...names.map((name) => delegates([name, "a task"])), "Done.");
     const planner = new StateGraph(MessagesAnnotation)
       .addNode("plan", ({ messages }) => ({
@@ -162,13 +162,23 @@ describe("a supervisor", () => {
       .addEdge(START, "mute")
       .addEdge("mute", "blank")
       .compile();
-    const agents = [{ name: "Proof_reader-2", description: "Reads proofs.", agent: reader }];
+    const leaver = new StateGraph(MessagesAnnotation)
+      .addNode("leave", () => new Command({ graph: Command.PARENT, goto: "colleague" }), {
+        ends: [],
+      })
+      .addEdge(START, "leave")
+      .compile();
+    const agents = [
+      { name: "Proof_reader-2", description: "Reads proofs.", agent: reader },
+      { name: "leaver", description: "Hands over.", agent: leaver },
+    ];
     const graph = await supervise({ memory: db.memory(), model, planner, executor, agents });
     const { messages } = await graph.invoke(says("Go."), newThread().config);
     expect(lines(messages.filter((message) => message.getType() === "tool"))).toEqual([
       "tool: plan of a task",
       "tool: executed it",
       "tool: (Proof_reader-2 finished without an answer.)",
+      "tool: (leaver finished without an answer.)",
     ]);
     expect(model.calls[0]?.toolNames).toEqual([...names, "memory_query"]);
     expect(model.calls[0]?.tools[2]).toMatchObject({

@@ -53,6 +53,11 @@ it.each([
     (mark: string) => `The user calls the boat ${mark}Blue Bottle${mark}.`,
   ],
   ["apostrophe", [..."'‘’‚‛＇ʼ"], (mark: string) => `The user${mark}s boat is red.`],
+  [
+    "closing mark",
+    every(/\p{Sentence_Terminal}/u),
+    (mark: string) => `The user has two boats${mark}`,
+  ],
   ["space", every(/\p{White_Space}/u), (space: string) => `The user has${space}two boats.`],
 ])("Texts that differ in one Unicode %s alone are one memory", async (_, marks, textWith) => {
   const { memory, user } = open();

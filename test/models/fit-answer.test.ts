@@ -95,6 +95,11 @@ describe("answers", () => {
       { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] },
       [tea],
     ],
+    [
+      "nulls in quotes",
+      { items: [{ ...tea, kind: "None", known: "null" }] },
+      [{ ...tea, kind: "", known: null }],
+    ],
     ["a decimal comma", { items: [{ ...tea, count: "0,9" }] }, [{ ...tea, count: 0.9 }]],
     ["a percentage", { items: [{ ...tea, count: "90%" }] }, [{ ...tea, count: 0.9 }]],
     [

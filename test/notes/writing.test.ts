@@ -112,17 +112,20 @@ describe("the text of a note", () => {
     expect(high?.tags).toEqual(["travel", `${"x".repeat(39)}…`, "a", "b", "c"]);
   });
 
-  it("A conversation that leaves nothing to note counts as noted", async () => {
-    const { memory, talk } = openTalk(db, { model: noteModel({ app_note: () => noted(" ") }) });
-    await talkAndEnd(memory, talk, "hello");
-    expect(await notesOf(memory, talk)).toEqual([]);
-    expect(await taskOf(db, talk, "notes")).toMatchObject({
-      done_until: 1,
-      retry_at: null,
-      attempts: 0,
-    });
-    expect(await eventsOf(memory, talk)).toEqual(["classify skipped nothing_to_note"]);
-  });
+  it.each([" ", "None", "null"])(
+    "A conversation that leaves %j to note counts as noted",
+    async (said) => {
+      const { memory, talk } = openTalk(db, { model: noteModel({ app_note: () => noted(said) }) });
+      await talkAndEnd(memory, talk, "hello");
+      expect(await notesOf(memory, talk)).toEqual([]);
+      expect(await taskOf(db, talk, "notes")).toMatchObject({
+        done_until: 1,
+        retry_at: null,
+        attempts: 0,
+      });
+      expect(await eventsOf(memory, talk)).toEqual(["classify skipped nothing_to_note"]);
+    },
+  );
 
   it("A long conversation is noted in parts, each with the note so far", async () => {
     const model = noteModel({

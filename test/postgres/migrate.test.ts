@@ -172,6 +172,17 @@ describe("setup", () => {
     await german.setup();
   });
 
+  it.each(["englsh", " ", "a\u0000"])(
+    "Setup refuses the language %j, which no message could be recorded with, by its name",
+    async (language) => {
+      const memory = db.memory({ schema: freshSchema(), config: { retrieval: { language } } });
+      await expect(memory.setup()).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/^retrieval\.language is .*pg_ts_config/),
+      });
+    },
+  );
+
   it("setup() leaves the session as it was: search path, no transaction, no lock", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
@@ -284,7 +295,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     await db.pool.query(`drop role ${role}`);
   });
 
-  it("setup() finds nothing to do for a role that may only read and write", async () => {
+  it("setup() finds nothing to do for a role that may only read and write, and one that may not is told", async () => {
     const role = `daily_${randomUUID().slice(0, 8)}`;
     await db.pool.query(`create role ${role} login`);
     await db.pool.query(`grant usage on schema "${db.schema}" to ${role}`);
@@ -296,6 +307,9 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
     expect(await memory.setup()).toEqual([]);
     await memory.record({ ...hello, threadId: role });
+    await db.pool.query(`revoke insert on all tables in schema "${db.schema}" from ${role}`);
+    const refused = memory.record({ ...hello, threadId: role });
+    await expect(refused).rejects.toThrow(/INSERT, UPDATE and DELETE on all its tables/);
     await memory.close();
     await db.pool.query(`drop owned by ${role}`);
     await db.pool.query(`drop role ${role}`);

@@ -147,6 +147,26 @@ describe("What the user said in another conversation", () => {
     expect(text).not.toMatch(/Where do I live|Dónde/);
   });
 
+  it("Is nothing that others said to the app, in the first prompt of a user who has nothing yet", async () => {
+    const memory = db.memory({
+      config: { preset: "ledger", memories: { extract: true } },
+      model: unusableModel(),
+      jobs: "background",
+    });
+    const app = { appId: newAddress().threadId };
+    await memory.remember({
+      scope: app,
+      threadId: `${app.appId} visitor`,
+      messages: [{ role: "user", content: said }],
+    });
+    await memory.memories.add({ scope: app, memories: { text: "The kiosk is open on Sundays." } });
+    const first = { scope: { ...newAddress().scope, ...app }, threadId: `${app.appId} first` };
+    const { text } = await memory.promptFor({ ...first, query: "Hello." });
+    expect(text).toContain("The kiosk is open on Sundays.");
+    expect(text).not.toContain("mustard");
+    expect((await memory.recall({ ...first, query: "Hello." })).changes.revision).toBe(0);
+  });
+
   it("Names the user's day on which it was said, in each prompt of the epoch", async () => {
     let now = new Date("2026-03-02T23:30:00Z");
     const options = { model: unusableModel(), jobs: "background", clock: () => now } as const;

@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { memoryMiddleware } from "../../src/index.js";
+import { memoryPreface } from "../../src/messages/recalled-mark.js";
 import { shownBy } from "../../src/prompt/shown-by.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { lines } from "../langgraph/conversation.js";
@@ -99,7 +100,7 @@ describe("a ledger", () => {
 
   it("A ledger is folded when the provider's cache is cold and there is a newer summary", async () => {
     let now = Date.now();
-    const { say } = talk({ context: { tailTokens: 500 } }, () => new Date(now));
+    const { say, add } = talk({ context: { tailTokens: 500 } }, () => new Date(now));
     const prompts = [];
     for (let turn = 1; turn <= 10; turn++) prompts.push(await say(`Tell me about matter ${turn}.`));
     const before = prompts.at(-1) ?? [];
@@ -109,6 +110,12 @@ describe("a ledger", () => {
     expect(isContinued(before, later)).toBe(false);
     expect(blockIn(later)).toMatch(/matter/);
     expect(blockIn(later)).not.toBe(blockIn(before));
+    // The block was the summary alone: what is added says what memory is.
+    await add("Zerberus is a cat.");
+    const told = await say("And now?");
+    expect(isContinued(later, told)).toBe(true);
+    expect(told.join("\n").split(memoryPreface)).toHaveLength(2);
+    expect(told.at(-2)).toMatch(/<memory>\nMemory updates since rev \d+:\n/);
   });
 
   it("A branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {

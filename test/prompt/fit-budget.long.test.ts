@@ -107,11 +107,14 @@ const recalled: fc.Arbitrary<Recalled> = fc
       isNew: true,
       firstSeq: 0,
       earlier: [],
+      told: [],
+      asked: [],
       added: { profile: [], notes: [], omitted: 0 },
       readable: [],
       prefixes: new Set<string>(),
     },
     day: "2026-11-28",
+    days: [],
     timeZone: "UTC",
     memories: again
       ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }

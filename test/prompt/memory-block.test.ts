@@ -80,19 +80,21 @@ describe("the memory block", () => {
     );
   });
 
-  it("The memory block shows the beginning of an episode", async () => {
+  it("The memory block shows the beginning of an episode, and its day", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const text = `They talked about the cello ${"and bows ".repeat(20)}at length.`;
     const turns = { start: 1, end: 10 };
     await memory.memories.add({
       scope,
-      memories: { kind: "episode", turns, origin: "user", text },
+      memories: { kind: "episode", turns, origin: "user", text, validFrom: "2026-03-02T09:00:00Z" },
     });
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "cello" })) ?? "";
     const episode = block.split("\n").find((line) => line.startsWith("- turns")) ?? "";
-    expect(episode).toMatch(/^- turns 1-10: They talked about the cello( and( bows)?)+\.\.\.$/);
-    expect(episode.length).toBeLessThanOrEqual("- turns 1-10: ".length + 153);
+    expect(episode).toMatch(
+      /^- turns 1-10 \(2 March 2026\): They talked about the cello( and( bows)?)+\.\.\.$/,
+    );
+    expect(episode.length).toBeLessThanOrEqual("- turns 1-10 (2 March 2026): ".length + 153);
     expect(episode.length).toBeGreaterThan(140);
     const [found] = await memory.query({ scope, query: "bows" });
     expect(found?.memory.text).toContain("at length");
@@ -131,7 +133,7 @@ describe("the memory block", () => {
   const profile = "## User Profile\n- tea: green";
   const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
   const fits = "## Relevant to This Message\n- [relationships] Leo is allergic to nuts.";
-  const episodes = "## Recent Context\n- turns 1-10: They discussed nuts.";
+  const episodes = "## Recent Context\n- turns 1-10 (2 January 2030): They discussed nuts.";
   const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
   const notes =
     "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +

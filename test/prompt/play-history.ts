@@ -146,6 +146,10 @@ async function begin(db: TestDatabase, history: History) {
       ({ thread: index, isRead }) =>
         !isRead && index !== turn.thread && threads[index]?.scope.appId === scope.appId,
     );
+    // Programs that keep the conversation themselves are given one text.
+    const { text } = await memory.promptFor({ scope, threadId, query: says });
+    const asText = [new HumanMessage(text ?? "")];
+    check(promptOf(asText, [...known, ...notes], now), says, { budgetTokens, preset });
     const input = { messages: [new HumanMessage(says)] };
     const shown = turn.isStreamed
       ? await streamed(graph, input, config)

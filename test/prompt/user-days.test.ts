@@ -59,34 +59,45 @@ it("The day in every prompt is the user's, in any time zone and at any time", as
 });
 
 it.each(["ledger", "every-round"] as const)(
-  "A conversation that goes on after days says when it was left, and a replay says it too (%s)",
+  "Messages of earlier days have their days before them, in a replay too (%s)",
   async (preset) => {
-    let now = new Date("2026-03-02T23:30:00Z");
+    let now = new Date("2026-03-02T20:00:00Z");
     const memory = db.memory({ clock: () => now, config: { preset } });
     const { scope, threadId } = newAddress();
     const turn = { scope, threadId, timeZone: "Asia/Tokyo" };
     const add = { text: "The user is allergic to nuts.", category: "constraints" };
     await memory.memories.add({ scope, memories: add });
-    await memory.remember({ ...turn, messages: [{ role: "user", content: "I fly tomorrow." }] });
+    const said = [
+      ["2026-03-02T23:30:00Z", "I fly tomorrow."],
+      ["2026-03-03T01:00:00Z", "At seven."],
+      ["2026-03-05T10:00:00Z", "I swim tomorrow."],
+    ] as const;
+    for (const [time, content] of said) {
+      now = new Date(time);
+      await memory.remember({ ...turn, messages: [{ role: "user", content }] });
+    }
 
-    now = new Date("2026-03-05T10:00:00Z");
-    const left = [
-      "Today is Thursday, 5 March 2026.",
-      "Before today, this conversation was last continued on Tuesday, 3 March 2026.",
-    ].join("\n");
-    const times: number[] = [];
+    now = new Date("2026-03-07T10:00:00Z");
+    const prompts: (string[] | null)[] = [];
     for (const query of ["When do I fly?", "At which hour?"]) {
-      const { messages, shown } = await memory.promptFor({ ...turn, query });
-      const prompt = messages.map(({ content }) => content).join("\n");
-      times.push(prompt.split(left).length - 1);
+      const { messages, shown, text } = await memory.promptFor({ ...turn, query });
+      expect(text).toMatch(query.startsWith("When") ? /continued on Thursday, 5/ : /^Today is/m);
+      const prompt = messages.map(({ content }) => content);
+      prompts.push(prompt.join("\n").match(/^(?:Today|I |At |When|Before).*/gm));
       await memory.remember({ ...turn, shown, messages: [{ role: "user", content: query }] });
       const [last] = await memory.threads.shown({ scope, threadId, limit: 1 });
       const replayed = await memory.threads.replay({ scope, threadId, turn: last?.turn ?? 0 });
-      expect(replayed.gaps).toEqual([]);
-      expect(JSON.stringify(replayed.messages).includes("was last continued")).toBe(
-        prompt.includes(left),
-      );
+      expect([replayed.gaps, replayed.messages.map(({ content }) => content)]).toEqual([
+        [],
+        prompt,
+      ]);
     }
-    expect(times).toEqual(preset === "ledger" ? [1, 1] : [1, 0]);
+    const today = "Today is Saturday, 7 March 2026.";
+    const before = [
+      ...["Today is Tuesday, 3 March 2026.", "I fly tomorrow.", "At seven."],
+      ...["Today is Thursday, 5 March 2026.", "I swim tomorrow.", today, "When do I fly?"],
+    ];
+    const after = preset === "ledger" ? [] : [today];
+    expect(prompts).toEqual([before, [...before, ...after, "At which hour?"]]);
   },
 );

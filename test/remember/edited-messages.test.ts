@@ -7,6 +7,7 @@ import {
   summarizationMiddleware,
 } from "langchain";
 import { describe, expect, it } from "vitest";
+import { watchBlocks } from "../../bench/hostile/measure.js";
 import { memoryMiddleware } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
@@ -14,9 +15,10 @@ import { type AnyGraph, addressOf, answering, newThread, say } from "../langgrap
 import { agentIn, ways } from "../langgraph/ways.js";
 import { newTalk, noted, noteModel } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
-import { type TestDatabase, useTestDatabase } from "../support/test-database.js";
+import { onServer, type TestDatabase, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 import { textsOf } from "../support/thread-facts.js";
+import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const human = (id: string, content: string) => new HumanMessage({ id, content });
@@ -297,5 +299,38 @@ describe("branches and repetitions", () => {
     await agent.updateState(thread, { messages: [human("h1", "My gate is 44.")] });
     await say(agent, "And now?", thread);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 My gate is ##.");
+  });
+
+  it("More than one transaction takes: a fact of messages far apart ends with both, others stay", async () => {
+    const { pool, inTransactions } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool });
+    const address = { scope: { userId: "many edits" }, threadId: "many edits" };
+    const said = (words: string) =>
+      Array.from({ length: 1_201 }, (_, at) => human(`e${at}`, `${words} ${at}.`));
+    await memory.record({ ...address, messages: said("Tea") });
+    const learned = (text: string, seqs: number[], quote = "Tea") => {
+      return { text, origin: "user", source: { threadId: address.threadId, seqs, quote } } as const;
+    };
+    const memories = [
+      learned("The user drinks tea twice a day.", [0, 1_199]),
+      learned("The user once had a garden.", [3, 1_200]),
+    ];
+    for (let at = 10; at < 310; at++)
+      memories.push(learned(`Tea number ${at} was hot.`, [at], `Tea ${at}.`));
+    await memory.memories.add({ scope: address.scope, memories });
+    const edited = said("Coffee");
+    edited[1_200] = human("e1200", "Tea 1200.");
+    const watch = watchBlocks();
+    await memory.remember({ ...address, messages: edited });
+    // Looking for each quote in each message takes ten times as long.
+    if (onServer()) expect(await watch.maxMs()).toBeLessThan(1_000);
+    expect(await factsOf(memory, address.scope)).toEqual(["The user once had a garden."]);
+    const versions = await versionsOf(db, address.threadId);
+    expect(versions[1_199]).toBe("1199 e1199 2 Coffee 1199.");
+    expect(versions.filter((row) => row.includes(" 2 Coffee "))).toHaveLength(1_200);
+    const sizes = inTransactions
+      .filter(({ text }) => text.includes("earlier_checks = "))
+      .map(({ values }) => (values[1] as unknown[]).length);
+    expect(sizes).toEqual([500, 500, 200]);
   });
 });

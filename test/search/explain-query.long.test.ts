@@ -164,6 +164,35 @@ describe("an explanation", () => {
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
+  it.each([
+    ["an accent", "Die Nutzerin wohnt in Zürich.", "zurich"],
+    ["Japanese", "猫の名前はタマです。", "猫の名前は?"],
+    ["Russian", "Мы сняли новую квартиру.", "квартира"],
+    ["a slip", "The user sails on the Mondego.", "Mondago"],
+    ["a part of an identifier", "The ticket is BENCH-100821.", "100821"],
+  ])("An explanation includes a removed memory by its words: %s", async (_, text, query) => {
+    const memory = db.memory();
+    const scope = { userId: word() };
+    const drafts = [{ text }, { text: `${text} Also tea.` }];
+    const [removed] = await memory.memories.add({ scope, memories: drafts });
+    const id = removed?.id ?? "";
+    await memory.memories.remove({ scope, id });
+    const { omitted } = await memory.query({ scope, query, explain: true });
+    expect(omitted.map((each) => [each.memory.id, each.reason])).toEqual([[id, "state"]]);
+  });
+
+  it.each([
+    ["เพื่อนชื่อปรียาให้ยืมสว่าน", "สว่านของปรียา", ["ปรียา", "สว่าน"]],
+    ["Tomasz gra na skrzypcach.", "Tomasza skrzypce", ["Tomasz", "skrzypcach"]],
+    ["The rent is 1,250 euros.", "1250", ["1,250"]],
+  ])("An explanation names the words by which it found %j", async (text, query, words) => {
+    const memory = db.memory();
+    const scope = { userId: word() };
+    await memory.memories.add({ scope, memories: [{ text }, { text: "Also tea." }] });
+    const { hits } = await memory.query({ scope, query, explain: true });
+    expect(hits.map(({ matched }) => matched.toSorted())).toEqual([words]);
+  });
+
   it("An explanation includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];

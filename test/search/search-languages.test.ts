@@ -71,6 +71,72 @@ describe("search in other languages", () => {
   });
 
   it.each([
+    "เขียนกลอนเกี่ยวกับฤดูใบไม้ร่วง",
+    "ทำแกงเขียวหวานอย่างไร",
+    "เมืองหลวงของนอร์เวย์คืออะไร",
+    "แนะนำหนังตลกหน่อย",
+  ])(
+    "A Thai question that shares letters with memories, but no word, finds none: %s",
+    async (query) => {
+      const texts = [
+        "สัญญาเช่าห้องหมดเดือนมีนาคม",
+        "พี่สาวของผู้ใช้อยู่ที่เชียงใหม่",
+        "เธอร้องเพลงประสานเสียง",
+        ...thai,
+      ];
+      expect((await find(texts, query)).memories).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["swedish", "Vad är klockan på Hawaii?", ["Hon är född på Gotland.", "Sonen spelar fiol."]],
+    ["spanish", "Escribe también un poema.", ["También es alérgica.", "Le gusta el té."]],
+    ["portuguese", "Não sei, também já está.", ["Não come peixe.", "A janela está partida."]],
+    ["italian", "Perché il cielo è blu?", ["È nata a Cefalù perché pioveva.", "Suona il violino."]],
+    ["german", "Für wen ist das?", ["Sie spart für ein Rad.", "Sie singt gern."]],
+  ])("A stop word with an accent finds nothing in %s: %s", async (language, query, texts) => {
+    const { memories, said } = await find(texts, query, { retrieval: { language } });
+    expect(memories.length === texts.length ? [] : memories).toEqual([]);
+    expect(said).toEqual([]);
+  });
+
+  it.each([
+    ["german", "Wann muss ich zum Zahnarzt?", "Am Montag hat sie einen Zahnarzttermin."],
+    ["german", "Wo ist die Zahnarztpraxis?", "Der Zahnarzt heißt Weiß."],
+    ["english", "Czy Tomasza zna Katarzyna?", "Tomasz gra na skrzypcach."],
+    ["english", "Jaki język, japoński?", "Uczy się języka japońskiego."],
+    ["finnish", "Osaanko portugaliksi?", "Hän opiskelee portugalia iltaisin."],
+    ["portuguese", "Posso comer amendoim?", "Ela tem alergia a amendoins."],
+  ])(
+    "A word that no text has finds its other forms and compounds, in %s: %s",
+    async (language, query, text) => {
+      const { said } = await find([text, "Something else."], query, { retrieval: { language } });
+      expect(said).toEqual([text]);
+    },
+  );
+
+  it("A word does not find others that begin alike", async () => {
+    const texts = [
+      "The company paints fences.",
+      "The contest was on Monday.",
+      "She plays the cornet.",
+    ];
+    for (const query of ["computers", "contraband", "correspondence"])
+      expect((await find(texts, query)).said, query).toEqual([]);
+  });
+
+  it.each([
+    ["Hebrew points", "חברתה שָׂרָה השאילה לה מקדחה.", "שרה"],
+    ["Arabic vowels", "وُلِدَ والده في دمشق.", "ولد"],
+    ["Arabic hamza", "يعمل في الإسكندرية.", "الاسكندرية"],
+    ["Russian stress", "Это за́мок короля.", "замок"],
+    ["Greek accents", "Ο γάτος φοβάται.", "γατος"],
+  ])("Marks that texts leave out make no difference to a search: %s", async (_, text, query) => {
+    const { memories, said } = await find([text, "Something else."], query);
+    expect([memories, said]).toEqual([[text], [text]]);
+  });
+
+  it.each([
     ["Das Cafe in Zurich ist gut.", "Café Zürich"],
     ["Das Café in Zürich ist gut.", "cafe zurich"],
     ["Das Cafe\u0301 in Zu\u0308rich ist gut.", "CAFÉ"],
@@ -150,6 +216,16 @@ describe("search in other languages", () => {
       });
       expect([memories, said[0]]).toEqual([[text], text]);
     }
+  });
+
+  it.each([
+    ["The rent is €1,250 a month.", "1250"],
+    ["Die Miete beträgt 1.250 Euro.", "1250"],
+    ["The office phone is +351 912 345 678.", "+351912345678"],
+    ["The office phone is +351912345678.", "351 912 345 678"],
+  ])("A figure is found however its digits are grouped: %s, %s", async (text, query) => {
+    const { memories, said } = await find([text, "Something else."], query);
+    expect([memories, said[0]]).toEqual([[text], text]);
   });
 
   it("A question of emoji alone finds nothing, and is no broad question", async () => {

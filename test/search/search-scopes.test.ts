@@ -53,6 +53,21 @@ describe("a search", () => {
     expect(await said({ tenantId: "a", userId: "unheard of" })).toEqual([]);
   });
 
+  it("What was said to an app without a user is in no user's search, also before the user has anything", async () => {
+    const app = { appId: "kiosk" };
+    const messages = [new HumanMessage("The marmot's PIN is four two four two.")];
+    await memory.record({ scope: app, threadId: "kiosk thread", messages });
+    const user = { userId: "new at the kiosk", ...app };
+    for (const query of ["marmot", today]) expect(await said(user, query)).toEqual([]);
+    await memory.record({
+      scope: user,
+      threadId: "own",
+      messages: [new HumanMessage("My marmot.")],
+    });
+    for (const query of ["marmot", today]) expect(await said(user, query)).toEqual(["My marmot."]);
+    expect(await said(app)).toEqual(["The marmot's PIN is four two four two."]);
+  });
+
   it("A search in an app sees the user's memories, the user's in this app and the app's own", async () => {
     const user = { userId: "ben" };
     const inNotes = { ...user, appId: "notes" };

@@ -49,6 +49,8 @@ describe("a long message around a question", () => {
   it("Sentences that ask are told from the others, and nothing changes where none does", () => {
     const { asking, aside } = askingSentences("Good morning! Where is it? Thanks.");
     expect([asking.trim(), aside]).toEqual(["Where is it?", "Good morning! Thanks."]);
+    expect(askingSentences("Γεια! Πού είναι; Ευχαριστώ.").asking.trim()).toBe("Πού είναι?");
+    expect(askingSentences("Բարև։ Որտե՞ղ է։ Լավ։").asking.trim()).toBe("Որտե՞ղ է։");
     expect(askingSentences("Tell me.")).toEqual({ asking: "", aside: "Tell me." });
   });
 });

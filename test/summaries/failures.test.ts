@@ -18,6 +18,7 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
     /The model call failed: Error\.$/,
     "MODEL_FAILED",
   ],
+  ["answers with a null in quotes", [good("null")], /empty summary/, "MODEL_OUTPUT_INVALID"],
   ["answers with an empty summary", [good("")], /empty summary/, "MODEL_OUTPUT_INVALID"],
   [
     "returns what is no summary, twice",

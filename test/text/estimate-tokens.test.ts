@@ -28,14 +28,16 @@ it.each([
     49,
     "اسمي آنا وأعيش في بورتو. لدي حساسية من المكسرات، وأشرب الشاي الأخضر كل صباح، وأركض على ضفاف النهر بعد الظهر. أنهينا الأسبوع الماضي خطة النشر.",
   ],
+  ["Tibetan", 58, "སྤྱོད་མཁན་གྱི་སྲིང་མོ་ལྷ་སར་བཞུགས་ཡོད།"],
+  ["Lao", 54, "ນ້ອງສາວຂອງຜູ້ໃຊ້ອາໄສຢູ່ວຽງຈັນ"],
   ["emoji", 600, "😀".repeat(600)],
 ])("estimateTokens does not count %s too low: %i", (_, counted, sample) =>
   expect(estimateTokens(sample)).toBeGreaterThan(counted),
 );
 
-it("An estimate is at most the number of characters, and estimates add up", () =>
+it("An estimate is at most twice the number of characters, and estimates add up", () =>
   forAll(text, text, (one, other) => {
-    expect(estimateTokens(one)).toBeLessThanOrEqual(one.length);
+    expect(estimateTokens(one)).toBeLessThanOrEqual(2 * one.length);
     expect(readTokens(one + other).tokens).toBe(readTokens(one).tokens + readTokens(other).tokens);
   }));
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { asksSomething, isSubstantive } from "../../src/text/is-substantive.js";
+import { asksSomething } from "../../src/text/asks-only.js";
+import { isSubstantive } from "../../src/text/is-substantive.js";
 
 describe("isSubstantive", () => {
   it.each([
@@ -38,6 +39,10 @@ describe("isSubstantive", () => {
     ["*Which one?*\n", true],
     ["Why? Because it rains.", false],
     ["Done.", false],
+    ["Πού μένει η αδελφή σου;", true],
+    ["Που; Εδώ.", false],
+    ["Որտե՞ղ է քույրդ։", true],
+    ["Buy milk; bread;", false],
     ["", false],
   ])("The text %j asks something: %s", (text, asks) => expect(asksSomething(text)).toBe(asks));
 });

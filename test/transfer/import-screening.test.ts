@@ -76,3 +76,19 @@ it("An import asks the caller's own classifier", async () => {
   });
   expect(await textsOf(target, { scope })).toEqual(["The user rows."]);
 });
+
+it("An import that quarantines words which wait there already hides one of the two", async () => {
+  const scope = { userId: randomUUID() };
+  const fresh = await freshSchema();
+  const walrus = { text: "The user saw a walrus." };
+  const screen = (text: string) => text.includes("walrus");
+  await fresh.memory().memories.add({ scope, memories: walrus });
+  const [again] = await fresh.memory({ screen }).memories.add({ scope, memories: walrus });
+  expect(again).toMatchObject({ outcome: "quarantined" });
+  const lines = await exported(fresh.memory(), scope);
+  const target = (await freshSchema()).memory({ screen });
+  expect(await target.import({ lines })).toMatchObject({ quarantined: 1 });
+  const states = ["active", "quarantined", "soft_deleted"] as const;
+  const stored = await target.memories.list({ scope, states });
+  expect(stored.map(({ state }) => state).toSorted()).toEqual(["quarantined", "soft_deleted"]);
+});

@@ -54,9 +54,9 @@ describe("unfinished background work", () => {
       code: "WRONG_STATE",
       message: expect.stringContaining("was not given up"),
     });
-    expect(await memory.jobs.retry({ id })).toEqual({ retried: 1 });
+    expect(await memory.jobs.retry({ id })).toMatchObject({ retried: 1, pausedUntil: null });
     expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
-    expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });
+    expect(await memory.jobs.retry({ kind: "facts" })).toMatchObject({ retried: 2 });
     expect(await memory.jobs.list({ kind: "facts" })).toEqual([]);
     const [scope] = failed.map((job) => job.scope);
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
@@ -155,5 +155,26 @@ describe("unfinished background work", () => {
       where given_up_at is null and thread_ref = (select id from "${db.schema}".thread where thread_id = 'letter')`);
     const refused = { code: "WRONG_STATE" };
     await expect(memory.jobs.retry({ id: letter?.id ?? "" })).rejects.toMatchObject(refused);
+  });
+
+  it("A job that is retried while its model is not called says until when it waits", async () => {
+    const now = new Date("2030-01-01T10:00:00Z");
+    const until = new Date(now.getTime() + 600_000);
+    const limited = Object.assign(new Error("too many"), {
+      status: 429,
+      headers: { "retry-after": "600" },
+    });
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: () => limited }),
+      config: { memories: { extract: true } },
+      clock: () => now,
+    });
+    const talk = newTalk();
+    await say(memory, talk, "I keep bees.");
+    const listed = () => memory.jobs.list({ scope: talk.scope, kind: "facts" });
+    const [job] = await listed();
+    const retried = { retried: 1, pausedUntil: until };
+    expect(await memory.jobs.retry({ id: job?.id ?? "" })).toEqual(retried);
+    expect(await listed()).toMatchObject([{ dueAt: until }]);
   });
 });

@@ -74,6 +74,7 @@ export function recalling(
   memory: Memory,
   { onError, agent, minTrust, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
 ) {
+  let isWarned = false;
   return async (
     state: Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
@@ -95,6 +96,13 @@ export function recalling(
         config.configurable?.thread_id === identity.threadId;
       if (recalled.lastMessageId === null && !isClaimed())
         await internalApi(memory).claim(identity);
+      if (!isWarned && isSentAgain(messages, recalled)) {
+        isWarned = true;
+        internalApi(memory).warn(
+          `Thread ${identity.threadId} was sent messages again under new ids: they are recorded again, and prompts have them ` +
+            "twice. Send the new message alone, or give each message the same id every time.",
+        );
+      }
       const { relevant, episodes, timedOut } = recalled.memories;
       streamEvent(config, "recall", "ok", {
         ...shownCounts(
@@ -157,6 +165,18 @@ function fitsState({ summary, omitted, gap }: Recalled, talk: readonly BaseMessa
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
+}
+
+/** Whether a caller without a checkpointer repeats what is recorded, under other ids. */
+function isSentAgain(messages: readonly BaseMessage[], recalled: Recalled): boolean {
+  if (messages.some(({ id }) => id === recalled.lastMessageId)) return false;
+  const recorded = [...recalled.recent, ...recalled.lastTurn, ...recalled.gap];
+  const ids = new Set(recorded.map(({ id }) => id));
+  const said = new Set(recorded.filter(opensTurn).map(messageText));
+  const earlier = messages.slice(0, Math.max(messages.findLastIndex(opensTurn), 0));
+  return earlier.some(
+    (message) => opensTurn(message) && !ids.has(message.id) && said.has(messageText(message)),
+  );
 }
 
 function idsNotInState(

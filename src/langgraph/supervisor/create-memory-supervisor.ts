@@ -248,7 +248,7 @@ function teamGraph(
     const call = callOnTask(graph, memory, { ...options, agent: name });
     const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
       const messages = await call(task, config);
-      return { result: messages.at(-1)?.text.trim() || `(${name} finished without an answer.)` };
+      return { result: messages.at(-1)?.text.trim() };
     };
     team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);
   }
@@ -266,8 +266,11 @@ const taskSchema = z.object({
 });
 
 function taskTool({ name, description }: NamedSubagent, team: AgentGraph): StructuredToolInterface {
-  const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
-    (await team.invoke({ to: name, task }, config)).result;
+  const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) => {
+    const { result } = await team.invoke({ to: name, task }, config);
+    // Undefined also where it commands the graph around it, such as to hand over.
+    return result || `(${name} finished without an answer.)`;
+  };
   const described = `${description} ${name} sees only \`task\` of this conversation.`;
   return tool(give, { name, description: described, schema: taskSchema });
 }

@@ -63,9 +63,10 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
     // Anthropic then marks the last possible part.
     else sentOptions = { ...options, cache_control: control };
   }
-  const blocks = sent.map((message) => withMarkedBlock(message, control));
-  const place = blocks.findIndex((block) => block !== null);
-  const block = blocks[place];
+  // The longest memory is the block; the days of earlier messages may be before it.
+  const lengths = sent.map(memoryLength);
+  const place = lengths.indexOf(Math.max(...lengths));
+  const block = sent[place] && withMarkedBlock(sent[place], control);
   if (block && free > 0) sent[place] = block;
   return [sent, sentOptions];
 }
@@ -90,16 +91,20 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
   return withFields(message, { content: parts.with(-1, { ...end, cache_control: control }) });
 }
 
+const endOfMemory = (message: BaseMessage, { text }: Part): number =>
+  typeof text === "string" ? memoryEnd(message.getType(), text) : 0;
+
+const memoryLength = (message: BaseMessage): number =>
+  Math.max(0, ...blocksOfContent(message).map((part) => endOfMemory(message, part)));
+
 /** Splits the part where its memory block ends; null without a block. */
 function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
   const parts = blocksOfContent(message);
-  const endOf = ({ text }: Part) =>
-    typeof text === "string" ? memoryEnd(message.getType(), text) : 0;
-  const place = parts.findIndex((part) => endOf(part) > 0);
+  const place = parts.findIndex((part) => endOfMemory(message, part) > 0);
   const part = parts[place];
   if (!part) return null;
   const text = String(part.text);
-  const end = endOf(part);
+  const end = endOfMemory(message, part);
   const split: Part[] = [{ cache_control: control, ...part, text: text.slice(0, end) }];
   if (text.slice(end).trim() !== "") split.push({ ...part, text: text.slice(end) });
   return withFields(message, { content: parts.toSpliced(place, 1, ...split) });

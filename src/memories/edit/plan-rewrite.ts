@@ -93,8 +93,10 @@ export async function screenedWords(
   return new Set(texts.filter((text) => !instructions.has(text)));
 }
 
+/** All of them, where the memory loses its approval: nobody screened what a person approved. */
 function newTexts(next: MemoryWords, before: MemoryItem): string[] {
-  const old = before.state === "active" ? memoryWords(before, screenedNames) : [];
+  const isOld = before.state === "active" && !isApproved(before);
+  const old = isOld ? memoryWords(before, screenedNames) : [];
   return memoryWords(next, screenedNames).filter((text) => !old.includes(text));
 }
 

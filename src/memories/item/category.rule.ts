@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { suggestion } from "../../input/parse-input.js";
 import { normalForm } from "../../text/normal-value.js";
-import { headOf } from "../../text/storable-text.js";
+import { clipped, headOf } from "../../text/storable-text.js";
 import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
@@ -113,7 +113,7 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
   const hint = suggestion(name, configured);
   throw new MemoryError(
     "INVALID_INPUT",
-    `There is no category "${name}"${hint ? `; ${hint}` : "."} Configured: ${configured.join(", ")}.`,
+    `There is no category "${clipped(name, 100)}"${hint ? `; ${hint}` : "."} Configured: ${configured.join(", ")}.`,
   );
 }
 

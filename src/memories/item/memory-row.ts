@@ -90,7 +90,11 @@ export const listingSchema = z.strictObject({
    * also what has ended. @default any
    */
   linkedTo: z.string().optional(),
-  /** @default "newest" */
+  /**
+   * To page through all, "newest" or "oldest": in the others a memory that changes meanwhile moves,
+   * and with it the page that comes `after` it.
+   * @default "newest"
+   */
   sort: z.enum(memorySorts).optional(),
   /** Rows. @default 100 */
   limit: pageRowsField,

@@ -311,7 +311,7 @@ const retry: Action<JobInRow> = {
   key: "a",
   reason: false,
   about:
-    "It is due at once: a worker takes it up, or `npx @mnemograph/server upkeep --model MODULE`. What fails again is listed again.",
+    "It is due at once, or when a model that is left alone is called again: a worker takes it up, or `npx @mnemograph/server upkeep --model MODULE`. What fails again is listed again.",
   async act(job) {
     await ask("/jobs/:id/retry", { method: "post", ids: { id: job.id }, body: {} });
     return job;

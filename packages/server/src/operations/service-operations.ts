@@ -217,9 +217,9 @@ export const serviceOperations = {
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
-    does: "Make a job that failed or was given up due now",
+    does: "Make a job that failed or was given up due now, or when the model is called again",
     input: { id: text },
-    answer: z.strictObject({ retried: number }),
+    answer: z.strictObject({ retried: number, pausedUntil: nullableTime }),
     call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
   }),
   dismissJob: operation("post", "/jobs/:id/dismiss", "tenant", {

@@ -90,7 +90,7 @@ export const recallAnswer = z.strictObject({
 });
 
 export function recallOf(recalled: Recalled) {
-  const { gap, recent, lastTurn, brought: __, epoch, ...others } = recalled;
+  const { gap, recent, lastTurn, brought: __, days: ___, epoch, ...others } = recalled;
   return {
     ...others,
     epoch: { isNew: epoch.isNew, firstSeq: epoch.firstSeq },
