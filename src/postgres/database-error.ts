@@ -81,6 +81,14 @@ export function databaseWords(error: unknown): string {
   return code === "" ? unquoted : `${unquoted} (${code})`;
 }
 
+export const lostCommit = (cause: unknown): MemoryError =>
+  new MemoryError(
+    "DATABASE_UNAVAILABLE",
+    `The connection was lost while a transaction was committed (${databaseWords(cause)}): what it wrote may be there or ` +
+      "not. Read it before you write it again.",
+    { cause },
+  );
+
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
   const as = (code: MemoryErrorCode) => (message: string) =>

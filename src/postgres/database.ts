@@ -5,7 +5,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.js";
 import { asParameter } from "./array-literal.js";
 import { type Connection, identifier, type QueryOptions } from "./connection.js";
-import { toMemoryError } from "./database-error.js";
+import { isConnectionError, lostCommit, toMemoryError } from "./database-error.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
 import {
   type DatabaseStatus,
@@ -186,6 +186,7 @@ function statementsOn(
         );
       return afterDeadlocks(runAgain).catch((error: unknown) => {
         if (failure?.error === error) throw error;
+        if (isCommitting && isConnectionError(error)) throw lostCommit(error);
         return reported(error);
       });
     },

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { dayMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { opensTurn } from "../messages/inserted-message.js";
 import { storedMessage } from "../messages/message-codec.js";
@@ -8,7 +9,7 @@ import { closeEdited } from "../remember/edited-messages.js";
 import { isDelegatedThread, threadForbidden } from "../scope/scope.js";
 import { questionVector } from "../search/read-question.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
-import { dayIn } from "../text/time-zone.js";
+import { dayIn, startOfDay, zoneClock } from "../text/time-zone.js";
 import type { Conversation } from "../transcript/find-conversation.js";
 import { recentMessages } from "../transcript/recent-messages.rule.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
@@ -204,10 +205,17 @@ function daysBefore(
 ): DayOf[] {
   const asked = [...shown.recent, ...shown.gap].filter(opensTurn);
   const askedIds = new Set(asked.map(({ id }) => id));
+  const clock = zoneClock(timeZone);
   const days: DayOf[] = [];
+  let [from, before] = [new Date(0), new Date(0)];
   for (const [messageId, saidAt] of said) {
-    const day = dayIn(new Date(saidAt), timeZone);
-    if (askedIds.has(messageId) && day !== days.at(-1)?.[1]) days.push([messageId, day]);
+    const at = new Date(saidAt);
+    // The clock of a time zone is slow: it is read once a day.
+    if (!askedIds.has(messageId) || (at >= from && at < before)) continue;
+    const day = dayIn(at, timeZone);
+    days.push([messageId, day]);
+    const startMs = Date.parse(day);
+    [from, before] = [startOfDay(startMs, clock), startOfDay(startMs + dayMs, clock)];
   }
   return days.every((each) => each[1] === today) ? [] : days.slice(-mostDays);
 }

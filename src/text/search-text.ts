@@ -202,7 +202,8 @@ function identifierParts(identifier: string): string[] {
 export const isPictures = (terms: string): boolean =>
   /\p{Extended_Pictographic}|\p{Regional_Indicator}/u.test(terms) && !hasWords(terms);
 
-const spelledWord = /[\p{L}\p{M}\p{N}]+(?:[.@/\\:_'’-]+[\p{L}\p{M}\p{N}]+)*/gu;
+const spelledWord =
+  /[\p{L}\p{M}\p{N}]+(?:(?:[.@/\\:_'’-]+|(?<=\p{N}),(?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu;
 const partOfWord = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**

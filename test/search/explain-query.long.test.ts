@@ -181,6 +181,18 @@ describe("an explanation", () => {
     expect(omitted.map((each) => [each.memory.id, each.reason])).toEqual([[id, "state"]]);
   });
 
+  it.each([
+    ["เพื่อนชื่อปรียาให้ยืมสว่าน", "สว่านของปรียา", ["ปรียา", "สว่าน"]],
+    ["Tomasz gra na skrzypcach.", "Tomasza skrzypce", ["Tomasz", "skrzypcach"]],
+    ["The rent is 1,250 euros.", "1250", ["1,250"]],
+  ])("An explanation names the words by which it found %j", async (text, query, words) => {
+    const memory = db.memory();
+    const scope = { userId: word() };
+    await memory.memories.add({ scope, memories: [{ text }, { text: "Also tea." }] });
+    const { hits } = await memory.query({ scope, query, explain: true });
+    expect(hits.map(({ matched }) => matched.toSorted())).toEqual([words]);
+  });
+
   it("An explanation includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];

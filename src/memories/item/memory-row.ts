@@ -84,7 +84,11 @@ export const listingSchema = z.strictObject({
   contains: storableText.min(1).max(1_000).optional(),
   /** Metadata to contain. @default any */
   metadata: metadataFilter.optional(),
-  /** @default "newest" */
+  /**
+   * To page through all, "newest" or "oldest": in the others a memory that changes meanwhile moves,
+   * and with it the page that comes `after` it.
+   * @default "newest"
+   */
   sort: z.enum(memorySorts).optional(),
   /** Rows. @default 100 */
   limit: pageRowsField,
