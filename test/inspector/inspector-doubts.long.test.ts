@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasChromium } from "../support/chromium.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel, samePair } from "../support/pair-judge.js";
 import { restOn } from "../support/rests-on.js";
 import { useInspectedPage } from "./inspected-page.js";
@@ -24,6 +25,40 @@ describe.skipIf(!hasChromium)("doubts in the inspector", () => {
     await inspected.page.getByText("In doubt since").waitFor({ state: "detached" });
     await inspected.page.getByText("she said so").waitFor();
     expect(await memory.memories.get({ scope, id })).toMatchObject({ doubtedAt: null });
+  });
+
+  it("A memory's page shows what contradicts it, whichever of the two is looked at", async () => {
+    const { open, page, db } = inspected;
+    const scope = { userId: "olga" };
+    const judge = db.memory({ model: judgingModel(() => "contradicts") });
+    const [summer, hikes] = samePair;
+    await judge.memories.add({ scope, memories: [{ ...summer, pinned: true }, hikes] });
+    await consolidateNow(judge, { scope });
+    const diet = (value: string, origin: "user" | "assistant") =>
+      judge.memories.add({
+        scope,
+        memories: { text: `Eats ${value}.`, key: "diet", value, origin },
+      });
+    await diet("fish", "user");
+    await diet("meat", "assistant");
+    await diet("rice", "user");
+    const all = await judge.memories.list({ scope, states: ["active", "superseded"] });
+    const idOf = (part: string) => all.find(({ text }) => text.includes(part))?.id;
+    const against = page.getByRole("region", { name: "What contradicts it" });
+    for (const [of, ...expected] of [
+      ["Alps every summer", "Every summer the user", "contradicts, both kept (pinned)"],
+      ["hikes across", "Alps every summer", "contradicts, both kept (pinned)"],
+      ["Eats fish", "Eats rice.", "took its place", "Eats meat.", "not believed"],
+      ["Eats rice", "Eats fish.", "superseded"],
+    ] as const) {
+      await open(`memory?user=olga&id=${idOf(of)}`);
+      await page.getByRole("heading", { name: of }).waitFor();
+      const told = await against.textContent();
+      for (const part of expected) expect(told).toContain(part);
+    }
+    await judge.memories.remove({ scope, id: idOf("hikes across") ?? "" });
+    await open(`memory?user=olga&id=${idOf("Alps every summer")}`);
+    await against.getByText("soft deleted").waitFor();
   });
 
   it("An operator sees a run of consolidation that waits, applies it, and undoes that", async () => {

@@ -26,8 +26,8 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
       .first()
       .waitFor();
     // The labels of the axis are not cut off.
-    const chart = await page.locator("svg.chart").first().boundingBox();
-    for (const label of await page.locator("svg.chart").first().locator("text").all())
+    const chart = await page.locator(".chart").first().boundingBox();
+    for (const label of await page.locator(".chart").first().locator(".level, span").all())
       expect((await label.boundingBox())?.x).toBeGreaterThanOrEqual(chart?.x ?? 0);
     await page.getByRole("button", { name: "Whose: everyone" }).click();
     await page.getByLabel("User, app or words").fill("ana");

@@ -205,4 +205,25 @@ describe.skipIf(!hasChromium)("turns in the inspector", () => {
     expect(await lines.filter({ hasText: "Bakes bread." }).count()).toBe(0);
     expect(house).not.toBe("");
   });
+
+  it("What the model was shown stays beside a talk that is longer than the window", async () => {
+    const { memory, page } = inspected;
+    const messages = Array.from({ length: 8 }, (_, turn) => {
+      return {
+        role: "user" as const,
+        content: `${turn} ${"word ".repeat(300)}`,
+        id: `long-${turn}`,
+      };
+    });
+    await memory.record({ scope: { userId: "lou" }, threadId: "long", messages });
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await open("thread?user=lou&thread=long");
+    const panel = await page.getByLabel("What the model was shown").boundingBox();
+    const { y = -1, height = 0 } = panel ?? {};
+    expect([y >= 0, y + height <= 800]).toEqual([true, true]);
+    const scrolls = await page.evaluate<boolean[]>(
+      "[document.querySelector('.talk'), document.documentElement].map((e) => e.scrollHeight > e.clientHeight)",
+    );
+    expect(scrolls).toEqual([true, false]);
+  });
 });

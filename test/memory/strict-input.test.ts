@@ -162,6 +162,35 @@ describe("calls of a memory", () => {
     expect(() => db.memory({ config: allowlists })).toThrow('did you mean "tasks"?');
   });
 
+  it.each<[string, (long: string) => object]>([
+    ["record", (timeZone) => ({ scope, threadId: "t", messages: [], timeZone })],
+    ["memories.list", (category) => ({ scope, categories: [category] })],
+    ["memories.list", (long) => ({ scope: long })],
+  ])("The error of %s for a very long text is short", async (path, input) => {
+    const error = await errorOf(() => callOf(db.memory(), path)(input("x".repeat(300_000))));
+    expectRefused(error);
+    expect((error as MemoryError).message.length).toBeLessThan(1_000);
+  });
+
+  it("A value that cannot be read is refused as input", async () => {
+    const { proxy: draft, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const record = callOf(db.memory(), "record");
+    const error = await errorOf(() => record({ scope, threadId: "t", messages: [], shown: draft }));
+    expectRefused(error);
+    expect((error as MemoryError).message).toMatch(/Invalid .* cannot be read.*revoked/);
+    expectRefused(
+      await errorOf(() =>
+        callOf(db.memory(), "query")({ scope, query: "tea", kinds: new Uint8Array(3) }),
+      ),
+    );
+  });
+
+  it("A budget that the database cannot count with is refused as a setting", () =>
+    expect(() => db.memory({ config: { retrieval: { budgetTokens: 2 ** 40 } } })).toThrow(
+      "retrieval.budgetTokens",
+    ));
+
   it("An unknown key is answered with each key that contains it", () => {
     expect(() => db.memory({ config: { context: { tokens: 3_000 } } as never })).toThrow(
       'unknown key "tokens" (did you mean "tailTokens" or "toolResultTokens"?)',

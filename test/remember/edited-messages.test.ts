@@ -7,6 +7,7 @@ import {
   summarizationMiddleware,
 } from "langchain";
 import { describe, expect, it } from "vitest";
+import { watchBlocks } from "../../bench/hostile/measure.js";
 import { memoryMiddleware } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
@@ -14,7 +15,7 @@ import { type AnyGraph, addressOf, answering, newThread, say } from "../langgrap
 import { agentIn, ways } from "../langgraph/ways.js";
 import { newTalk, noted, noteModel } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
-import { type TestDatabase, useTestDatabase } from "../support/test-database.js";
+import { onServer, type TestDatabase, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 import { textsOf } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
@@ -307,20 +308,22 @@ describe("branches and repetitions", () => {
     const said = (words: string) =>
       Array.from({ length: 1_201 }, (_, at) => human(`e${at}`, `${words} ${at}.`));
     await memory.record({ ...address, messages: said("Tea") });
-    const learned = async (text: string, ...seqs: number[]) =>
-      memory.memories.add({
-        scope: address.scope,
-        memories: {
-          text,
-          origin: "user",
-          source: { threadId: address.threadId, seqs, quote: "Tea" },
-        },
-      });
-    await learned("The user drinks tea twice a day.", 0, 1_199);
-    await learned("The user once had a garden.", 3, 1_200);
+    const learned = (text: string, seqs: number[], quote = "Tea") => {
+      return { text, origin: "user", source: { threadId: address.threadId, seqs, quote } } as const;
+    };
+    const memories = [
+      learned("The user drinks tea twice a day.", [0, 1_199]),
+      learned("The user once had a garden.", [3, 1_200]),
+    ];
+    for (let at = 10; at < 310; at++)
+      memories.push(learned(`Tea number ${at} was hot.`, [at], `Tea ${at}.`));
+    await memory.memories.add({ scope: address.scope, memories });
     const edited = said("Coffee");
     edited[1_200] = human("e1200", "Tea 1200.");
+    const watch = watchBlocks();
     await memory.remember({ ...address, messages: edited });
+    // Looking for each quote in each message takes ten times as long.
+    if (onServer()) expect(await watch.maxMs()).toBeLessThan(1_000);
     expect(await factsOf(memory, address.scope)).toEqual(["The user once had a garden."]);
     const versions = await versionsOf(db, address.threadId);
     expect(versions[1_199]).toBe("1199 e1199 2 Coffee 1199.");

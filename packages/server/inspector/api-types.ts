@@ -23,6 +23,11 @@ type EntryState = Partial<Memory> &
     readonly reason?: string;
     readonly evidence?: { readonly quote?: string };
     readonly links?: readonly { readonly to: string }[];
+    /** A model's verdict on two memories, and why rules left both as they were. */
+    readonly verdict?: string;
+    readonly left?: string;
+    /** What was said and not believed. */
+    readonly refused?: string;
     /** The entry whose content came back. */
     readonly revertOf?: number;
   };
@@ -38,7 +43,7 @@ export type Thread = Answer<"/threads">["threads"][number];
 export type Message = Answer<"/threads/:threadId/messages">["messages"][number];
 export type Summary = Answer<"/threads/:threadId/summaries">["summaries"][number];
 export type Stats = Answer<"/stats">;
-export type Forgotten = Answer<"/forget", "post">;
+export type Removed = Answer<"/forget", "post">;
 export type Receipt = Answer<"/erasures/:id/receipt">;
 export type Erasure = Answer<"/erasures">["erasures"][number];
 export type ForgetRequest = Answer<"/forget-requests">["requests"][number];

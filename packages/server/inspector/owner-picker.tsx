@@ -46,7 +46,9 @@ async function findOwners(
   search: string,
   tenantId?: string,
 ): Promise<readonly Owner[]> {
-  const call = { owner: { tenantId }, query: { sort: "active", search, limit: maxOwners } };
+  const beginning = search.slice(0, maxIdCharacters);
+  const query = { sort: "active", search: beginning, limit: maxOwners };
+  const call = { owner: { tenantId }, query };
   const [{ users }, { apps }] = await Promise.all([askApi("/users", call), askApi("/apps", call)]);
   return [...users, ...apps];
 }

@@ -13,6 +13,7 @@ import {
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
+import { MemoryError } from "../../errors.js";
 import type { Database } from "../../postgres/database.js";
 import {
   addressKey,
@@ -180,7 +181,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
    */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const owner = scope ? parseScope(scope) : nobody;
-    const place = await findPlace(this.#db, { scope: owner, threadId: parseThreadId(threadId) });
+    const asked = { scope: owner, threadId: parseThreadId(threadId) };
+    const place = await findPlace(this.#db, asked).catch((error: unknown) => {
+      if (scope || !MemoryError.is(error, "THREAD_FORBIDDEN")) throw error;
+      throw new MemoryError(
+        "THREAD_FORBIDDEN",
+        `Thread "${threadId}" has an owner: name it, as in deleteThread(threadId, { userId: … }). ` +
+          "memory.threads.delete({ scope, threadId }) deletes its transcript as well.",
+      );
+    });
     if (place) await deleteCheckpoints(this.#db, place);
   }
 

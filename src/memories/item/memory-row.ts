@@ -84,7 +84,17 @@ export const listingSchema = z.strictObject({
   contains: storableText.min(1).max(1_000).optional(),
   /** Metadata to contain. @default any */
   metadata: metadataFilter.optional(),
-  /** @default "newest" */
+  /**
+   * The id of a memory: what replaced it, what it replaced or was merged into it, what it rests on, what
+   * rests on it, what is near it, and what a run of consolidation judged to contradict it. With `states`
+   * also what has ended. @default any
+   */
+  linkedTo: z.string().optional(),
+  /**
+   * To page through all, "newest" or "oldest": in the others a memory that changes meanwhile moves,
+   * and with it the page that comes `after` it.
+   * @default "newest"
+   */
   sort: z.enum(memorySorts).optional(),
   /** Rows. @default 100 */
   limit: pageRowsField,
@@ -211,6 +221,7 @@ export function listingConditions(
     keys,
     contains,
     metadata,
+    linkedTo,
     sort = "newest",
   } = listing;
   const { appId } = scopeColumns(scope ?? {});
@@ -225,9 +236,25 @@ export function listingConditions(
   if (keys) conditions.push(sql`m.key = any (${keys}::text[])`);
   if (contains) conditions.push(containsText(contains));
   if (metadata) conditions.push(sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`);
+  if (linkedTo !== undefined) conditions.push(isLinked(db, linkedTo));
   const after = bookmark(db, listing, table);
   conditions.push(isAfter(after, sortColumns[sort], directionOf(sort)));
   return join(conditions, " and ");
+}
+
+function isLinked({ schema }: Connection, to: string): Sql {
+  const id = sql`${uuidOf(to)}::uuid`;
+  return sql`(m.superseded_by = ${id} or m.id in (
+    select o.id from ${schema}.memory s
+    cross join lateral (
+      select to_ref as ref from ${schema}.relation where from_ref = s.ref
+      union all select from_ref from ${schema}.relation where to_ref = s.ref
+    ) r
+    join ${schema}.memory o on o.ref = r.ref where s.id = ${id}
+    union all select s.superseded_by from ${schema}.memory s where s.id = ${id} and s.superseded_by is not null
+    union all select (l.value ->> 'to')::uuid
+    from ${schema}.history h cross join jsonb_array_elements(h.new -> 'links') l where h.memory_id = ${id}
+  ))`;
 }
 
 function containsText(words: string): Sql {

@@ -19,6 +19,7 @@ export function planPairs(settled: readonly SettledPair[]): Partial<ChangeSet> {
     const { effect } = pair;
     if (effect.action === "close") sets.push(planClose(pair, effect));
     if (effect.action === "link") sets.push(planLink(pair));
+    if (effect.action === "none") sets.push(planConflict(pair, effect));
     if (effect.action === "merge") {
       const { kept, gone } = effect;
       const { members, merged } = groups.get(kept.id) ?? { members: [kept], merged: kept };
@@ -106,6 +107,21 @@ function planLink({ first, second, similarity, vote }: JudgedPair): Partial<Chan
     links: [{ from: second.ref, to: first.ref, strength: similarity }],
     changes: [linked],
   };
+}
+
+/** A conflict that rules leave as it is: the audit trail of each memory says so. */
+function planConflict(
+  { first, second, similarity, vote }: JudgedPair,
+  { why }: Effect<"none">,
+): Partial<ChangeSet> {
+  const { verdict, reason } = vote;
+  const isConflict = verdict === "contradicts" || verdict === "updates";
+  if (!isConflict || why === null || why === "changed" || why === "settled") return {};
+  const entryOf = (of: StoredMemory, other: StoredMemory) => {
+    const links = [{ to: other.id, strength: similarity }];
+    return changeOf(of, "LINK", { new: { links, verdict, reason, left: why }, similarity });
+  };
+  return { changes: [entryOf(first, second), entryOf(second, first)] };
 }
 
 function joinedMemory({ members, merged }: Group): JoinedMemory {

@@ -55,7 +55,8 @@ export async function saveConsolidation(
     waits = await needsOperator(tx, ownerRef, plan);
     if (waits) {
       await insertRun(tx, ownerRef, { plan, status: "waiting" });
-      await applyChanges(tx, by, { events: [heldEvent(plan)] });
+      const left = settled.filter(({ effect }) => effect.action === "none");
+      await applyChanges(tx, by, { ...planPairs(left), events: [heldEvent(plan)] });
     } else {
       const applied = await applyRun(tx, by, settled, plan);
       if (!isEmptyPlan(plan)) await insertRun(tx, ownerRef, { plan: applied, status: "applied" });

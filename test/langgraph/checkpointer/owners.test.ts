@@ -102,7 +102,8 @@ describe("memory.checkpointer()", () => {
     ).compile({ checkpointer });
 
   it("Only a thread's owner may read its state and history, update it, travel in time or resume it", async () => {
-    const graph = pausing(database.memory());
+    const memory = database.memory();
+    const graph = pausing(memory);
     const thread = randomUUID();
     const ana = ids("ana", thread);
     await say(graph, "hello", ana);
@@ -128,6 +129,10 @@ describe("memory.checkpointer()", () => {
       const travel = { configurable: { ...past, user_id: "eve", ...config.configurable } };
       if (config !== strangers[3]) await expect(graph.invoke(null, travel)).rejects.toThrow();
     }
+    await expect(memory.checkpointer().deleteThread(thread)).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+      message: expect.stringContaining("deleteThread(threadId, { userId"),
+    });
     expect((await graph.getState(ana, { subgraphs: true })).tasks).toHaveLength(1);
     const { messages } = await graph.invoke(new Command({ resume: "yes" }), ana);
     expect(lines(messages)).toEqual(["human: hello", "ai: you said yes"]);

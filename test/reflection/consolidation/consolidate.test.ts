@@ -58,6 +58,40 @@ describe("consolidation", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
+  it("A conflict that rules leave stands in the audit trail of both, which are listed as linked", async () => {
+    const scope: Scope = { userId: "conflict" };
+    const memory = db.memory({ model: judgingModel(() => "contradicts") });
+    const memories = [{ ...hiking, pinned: true }, hikes];
+    const [first, second] = await memory.memories.add({ scope, memories });
+    const { revision } = await memory.changes.list({ scope, since: 0 });
+    const done = await consolidateNow(memory, { scope });
+    expect(done.pairs).toMatchObject([
+      { verdict: "contradicts", action: "none", refused: "pinned" },
+    ]);
+    const [one, other] = [first?.id ?? "", second?.id ?? ""];
+    for (const [id, to] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const [entry] = await memory.memories.history({ scope, id });
+      expect(entry).toMatchObject({
+        event: "LINK",
+        new: {
+          links: [{ to }],
+          ...{ verdict: "contradicts", reason: "Because of pair 1.", left: "pinned" },
+        },
+      });
+      const linked = await memory.memories.list({ scope, linkedTo: id });
+      expect(linked.map((each) => each.id)).toEqual([to]);
+      expect(await memory.memories.count({ scope, linkedTo: id })).toBe(1);
+    }
+    // No agent is notified, and nobody else's memories are listed.
+    expect((await memory.changes.list({ scope, since: revision })).changes).toEqual([]);
+    expect(await memory.memories.list({ scope: { userId: "else" }, linkedTo: one })).toEqual([]);
+    expect(await memory.memories.list({ scope, linkedTo: "no id" })).toEqual([]);
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
   it("Consolidation does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
     const memory = db.memory({ model: judgingModel(() => "unrelated") });

@@ -1,7 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import { useTestDatabase } from "../../support/test-database.js";
+import pg from "pg";
+import { expect, inject, it, onTestFinished } from "vitest";
+import { readOften } from "../../support/rows-read.js";
+import { onServer, useTestDatabase } from "../../support/test-database.js";
 
 const db = useTestDatabase();
 
@@ -105,3 +107,26 @@ it("Lists the latest active users and apps of all tenants or of one as grouping 
     { numRuns: 20 },
   );
 });
+
+it.runIf(onServer())(
+  "Counts the items of the listed alone, not by reading everybody's",
+  async () => {
+    const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 });
+    onTestFinished(() => pool.end());
+    const memory = db.memory({ database: pool });
+    await db.pool.query(`
+    insert into "${db.schema}".store_item
+      (tenant_id, user_id, app_id, namespace, path, key, value, created_at, updated_at)
+    select 'crowd', 'user ' || n, 'app ' || n, array['a'], '"a",', 'k', '{}', now(), now() from generate_series(1, 1000) n`);
+    await memory.store({ scope: { userId: "has one" } }).put(["a"], "k", {});
+    await memory.store({ scope: { appId: "has one" } }).put(["a"], "k", {});
+    await db.pool.query(`analyze "${db.schema}".store_item`);
+    const listed = async () => {
+      const page = { search: "has one" };
+      return [await memory.users.list(page), await memory.apps.list(page)].flat();
+    };
+    expect((await listed()).map(({ items }) => items)).toEqual([1, 1]);
+    const read = await readOften({ pool, schema: db.schema }, 100, listed);
+    expect(Object.keys(read).filter((name) => name.startsWith("store_item"))).toEqual([]);
+  },
+);

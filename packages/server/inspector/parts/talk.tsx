@@ -4,8 +4,7 @@ import type { Message } from "../api-types.js";
 import { hrefOf, useHere, useThread } from "../place.js";
 import { ChangeButtons } from "./ask-first.js";
 import { DoButton } from "./do-button.js";
-import { Spoken } from "./spoken.js";
-import { count, Tag, When } from "./texts.js";
+import { count, Spoken, Tag, When } from "./texts.js";
 
 /** Longest text of a message that comes with its page. */
 export const maxCharacters = 2_000;

@@ -3,8 +3,7 @@ import type { Replayed, ShownTurn } from "../api-types.js";
 import { useThread } from "../place.js";
 import { Card, Rows } from "./layout.js";
 import { QueryResult, useAnswer } from "./query.js";
-import { Spoken } from "./spoken.js";
-import { counted, Words } from "./texts.js";
+import { counted, Spoken, Words } from "./texts.js";
 
 /** What is asked of a turn: lines that are left out, lines that are added, memory of today. */
 interface Asked {

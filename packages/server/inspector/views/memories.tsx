@@ -1,6 +1,5 @@
 import type { Memory } from "../api-types.js";
-import { Choosable } from "../parts/actions.js";
-import { ChangeButtons } from "../parts/ask-first.js";
+import { ChangeButtons, Choosable } from "../parts/ask-first.js";
 import {
   AsOfField,
   Choice,

@@ -1,16 +1,17 @@
 import type { ComponentChildren } from "preact";
-import { ApiProblem, orNull } from "../api.js";
+import { ApiProblem } from "../api.js";
 import type { HistoryEntry, Memory, Source, Trailed } from "../api-types.js";
 import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, useHere } from "../place.js";
-import { AuditTrail } from "./audit-trail.js";
 import { type SlotValue, SlotValues } from "./memories.js";
-import { MemoryActions, readHistory } from "./memory-actions.js";
+import { AuditTrail, MemoryActions, readHistory } from "./memory-actions.js";
 
 /** Turns that are listed. */
 const maxTurns = 30;
+/** Memories that are linked with it. */
+const maxLinked = 100;
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
 export function MemoryDetail() {
@@ -30,7 +31,7 @@ export function MemoryDetail() {
   return (
     <section aria-label="Memory">
       <QueryResult query={found}>
-        {({ memory, events, values }) => (
+        {({ memory, events, links, values }) => (
           <>
             <h1 class="statement" dir="auto">
               <Words text={memory.text} />
@@ -43,7 +44,7 @@ export function MemoryDetail() {
             )}
             <div class="split">
               <div>
-                <RestsOn memory={memory} events={events} />
+                <RestsOn memory={memory} events={events} links={links} />
                 <AuditTrail memory={memory} events={events} />
               </div>
               <div>
@@ -58,24 +59,57 @@ export function MemoryDetail() {
   );
 }
 
-/** A memory, its history, and the values that its slot had. */
+const states = ["active", "superseded", "merged", "soft_deleted"];
+
+/** A memory, its history, what is linked with it, and the values that its slot had. */
 async function readMemory(id: string, ask: Ask) {
   const call = { ids: { id } };
-  const [memory, events] = await Promise.all([ask("/memories/:id", call), readHistory(ask, call)]);
+  const [memory, events, linked] = await Promise.all([
+    ask("/memories/:id", call),
+    readHistory(ask, call),
+    ask("/memories", { query: { linkedTo: id, states, limit: maxLinked } }),
+  ]);
+  const links = linked.memories.map((other) => linkOf({ memory, events }, other));
+  for (const { new: now } of events)
+    if (now?.refused)
+      links.push({ as: against, text: now.refused, says: `not believed: ${now.reason}` });
   const { key, category } = memory;
-  if (key === null) return { memory, events, values: [] };
+  if (key === null) return { memory, events, links, values: [] };
   const { memories } = await ask("/memories", {
-    query: {
-      categories: category,
-      keys: key,
-      states: ["active", "superseded", "merged", "soft_deleted"],
-      limit: 100,
-    },
+    query: { categories: category, keys: key, states, limit: 100 },
   });
   const values = [...refutedValues({ memory, events }), ...memories].sort((one, two) =>
     one.validFrom.localeCompare(two.validFrom),
   );
-  return { memory, events, values };
+  return { memory, events, links, values };
+}
+
+const [ground, drawn] = ["Memories that it rests on", "Insights that rest on it"];
+const [against, near] = ["What contradicts it", "Near it, and kept beside it"];
+
+/** Another memory, or a statement that became none, and how it is linked with the one that is looked at. */
+interface MemoryLinked extends Pick<Memory, "text"> {
+  readonly as: string | undefined;
+  readonly id?: string;
+  readonly state?: Memory["state"];
+  readonly says: string;
+}
+
+/** Whether a memory names another as its evidence. */
+const restsOn = ({ metadata }: Memory, id: string) =>
+  JSON.stringify(metadata.evidence ?? []).includes(id);
+
+/** How two memories are linked, as both and the audit trail have it. */
+function linkOf({ memory, events }: Trailed, other: Memory): MemoryLinked {
+  const { id, text, state } = other;
+  const entry = events.find(({ new: now }) => now?.links?.some(({ to }) => to === id));
+  const { verdict, reason = "", left } = entry?.new ?? {};
+  const link = { id, text, state, says: reason };
+  if (restsOn(memory, id)) return { ...link, as: ground };
+  if (restsOn(other, memory.id)) return { ...link, as: drawn };
+  if (id === memory.supersededBy) return { ...link, as: against, says: "took its place" };
+  if (left) return { ...link, as: against, says: `${verdict}, both kept (${left}): ${reason}` };
+  return { ...link, as: other.supersededBy === memory.id ? against : near };
 }
 
 /** Values that an edit took back, as the slot would show them. */
@@ -99,7 +133,7 @@ function wordOf({ memory, events }: Trailed): HistoryEntry | undefined {
 }
 
 function FactsOf({ memory }: { memory: Memory }) {
-  const { key, state, supersededBy, metadata } = memory;
+  const { key, state, metadata } = memory;
   const when = (at: string | null) => at !== null && <When at={at} />;
   const words = (text: string | null) => text && <Words text={text} />;
   const rows: Readonly<Record<string, ComponentChildren>> = {
@@ -122,9 +156,6 @@ function FactsOf({ memory }: { memory: Memory }) {
     "Said by": words(memory.actorId),
     Tags: words(memory.tags.join(", ")),
     Metadata: jsonOf(metadata) !== "{}" && <code>{jsonOf(metadata)}</code>,
-    "Replaced by": supersededBy !== null && (
-      <MemoryLink id={supersededBy}>{supersededBy.slice(0, 8)}</MemoryLink>
-    ),
     Id: <code>{memory.id}</code>,
   };
   return <Facts kind="facts card" rows={Object.entries(rows)} />;
@@ -164,27 +195,10 @@ function ShownTo({ id }: { id: string }) {
   );
 }
 
-/** The memories that `memory` names as its evidence, and the insights that name it. */
-async function readLinks(memory: Memory, ask: Ask) {
-  const { evidence } = memory.metadata;
-  const ids = Array.isArray(evidence) ? evidence.filter((id) => typeof id === "string") : [];
-  const [insights, ...ground] = await Promise.all([
-    ask("/memories", { query: { kinds: "insight", limit: 200 } }),
-    ...ids.map((id) => orNull(ask("/memories/:id", { ids: { id } }))),
-  ]);
-  return {
-    ground: ground.filter((found) => found !== null),
-    drawn: insights.memories.filter(({ metadata }) =>
-      JSON.stringify(metadata.evidence ?? []).includes(memory.id),
-    ),
-  };
-}
-
-/** What a memory rests on, and what was concluded from it. */
-function RestsOn({ memory, events }: Trailed) {
-  const { id, source } = memory;
+/** The words that a memory rests on, and what is linked with it. */
+function RestsOn({ memory, events, links }: Trailed & { links: readonly MemoryLinked[] }) {
+  const { source } = memory;
   const word = wordOf({ memory, events });
-  const links = useQuery((ask) => readLinks(memory, ask), [id]);
   return (
     <Card title="Rests on">
       {word && (
@@ -194,31 +208,22 @@ function RestsOn({ memory, events }: Trailed) {
       )}
       {word && source && <h3>Before, refuted</h3>}
       {source && <Quotation source={source} />}
-      <QueryResult query={links}>
-        {({ ground, drawn }) => (
-          <>
-            <Links memories={ground} />
-            {!source && !word && ground.length === 0 && (
-              <p class="note">No links: it was written by itself.</p>
-            )}
-            {drawn.length > 0 && <h3>Insights that rest on it</h3>}
-            <Links memories={drawn} />
-          </>
-        )}
-      </QueryResult>
-    </Card>
-  );
-}
-
-function Links({ memories }: { memories: readonly Memory[] }) {
-  return (
-    <Rows kind="lines" rows={memories}>
-      {({ id, text }) => (
-        <li key={id}>
-          <MemoryLink id={id}>{text}</MemoryLink>
-        </li>
+      {!source && !word && links.every(({ as }) => as !== ground) && (
+        <p class="note">No message and no memory: it was written by itself.</p>
       )}
-    </Rows>
+      {[...Map.groupBy(links, ({ as }) => as)].map(([title = "", rows]) => (
+        <Card title={title} kind="">
+          <Rows kind="lines" rows={rows}>
+            {({ id = "", text, state = "active", says }) => (
+              <li key={id + says}>
+                {id ? <MemoryLink id={id}>{text.slice(0, 300)}</MemoryLink> : <Words text={text} />}{" "}
+                {state !== "active" && <Tag of={state} />} <span class="faint">{says}</span>
+              </li>
+            )}
+          </Rows>
+        </Card>
+      ))}
+    </Card>
   );
 }
 

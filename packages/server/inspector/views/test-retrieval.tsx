@@ -1,8 +1,7 @@
 import type { Explained, ExplainedHit } from "../api-types.js";
-import { Bar } from "../parts/bar.js";
 import { signalNames } from "../parts/delta.js";
 import { AsOfField, Field, Filters, PastNotice, pastTime } from "../parts/filters.js";
-import { Card, MemoryLink, Page, Rows } from "../parts/layout.js";
+import { Bar, Card, MemoryLink, Page, Rows } from "../parts/layout.js";
 import { type Ask, QueryResult, useQuery } from "../parts/query.js";
 import { Marked, Tag } from "../parts/texts.js";
 import { type Params, useHere } from "../place.js";

@@ -2,8 +2,7 @@ import type { Thread } from "../api-types.js";
 import { Choice, Field, Filters, Pages } from "../parts/filters.js";
 import { Page, Rows, ThreadLink } from "../parts/layout.js";
 import { QueryResult, useAnswer } from "../parts/query.js";
-import { titleFrom } from "../parts/spoken.js";
-import { counted, Marked, Tag, When, wordsOf } from "../parts/texts.js";
+import { counted, Marked, Tag, titleFrom, When, wordsOf } from "../parts/texts.js";
 import { nameOf, type Params, useHere } from "../place.js";
 
 /** Hits of a search in what was said. */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import {
+  aligned,
   type CliCommand,
   type MemoryFlags,
   withModel,
@@ -7,7 +8,6 @@ import {
   withScope,
   withSettings,
 } from "./flags.js";
-import { aligned } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 export const callCommand: CliCommand = {

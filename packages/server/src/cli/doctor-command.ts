@@ -1,7 +1,14 @@
 import type { Check } from "./check.js";
 import type { DoctorFlags } from "./diagnose.js";
-import { type CliCommand, withDatabase, withModel, withSettings } from "./flags.js";
-import { aligned, counted, print } from "./output.js";
+import {
+  aligned,
+  type CliCommand,
+  counted,
+  print,
+  withDatabase,
+  withModel,
+  withSettings,
+} from "./flags.js";
 
 export const doctorCommand: CliCommand = {
   name: "doctor",

@@ -1,7 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import type { ErasureReceipt } from "mnemograph";
-import { type CliCommand, readText } from "./flags.js";
-import { counted, print, WrongUse } from "./output.js";
+import { type CliCommand, counted, print, readText, WrongUse } from "./flags.js";
 
 interface VerifyFlags {
   readonly publicKey: string;

@@ -80,7 +80,7 @@ const maxUserDrafts = 500;
 const selected = {
   kinds: z.array(memoryKind).optional(),
   ...each(texts.optional(), "categories", "keys"),
-  contains: optionalText,
+  ...each(optionalText, "contains", "linkedTo"),
   states: z.array(memoryState).optional(),
 };
 

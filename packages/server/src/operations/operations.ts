@@ -1,5 +1,4 @@
 import { appOperations } from "./app-operations.js";
-import { erasureOperations } from "./erasure-operations.js";
 import { consentOperations, memoryOperations } from "./memory-operations.js";
 import type { Operation } from "./operation.js";
 import { serviceOperations } from "./service-operations.js";
@@ -16,7 +15,6 @@ export const operations = {
   ...consentOperations,
   ...serviceOperations,
   ...transferOperations,
-  ...erasureOperations,
 };
 
 export type OperationName = keyof typeof operations;

@@ -35,6 +35,7 @@ import {
 import { operation } from "./operation.js";
 
 const jobKind = z.enum(workKinds);
+const days = z.int().min(1).max(90).optional();
 const selection = {
   ...each(optionalText, "threadId", "agentId", "runId"),
   op: z.enum(eventOps).optional(),
@@ -148,7 +149,7 @@ export const serviceOperations = {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
     input: {
       by: z.enum(["day", "app"]).optional(),
-      days: z.int().min(1).max(90).optional(),
+      days,
     },
     answer: stats,
     call: async ({ memory, target }, input) => ({
@@ -185,7 +186,7 @@ export const serviceOperations = {
     does: "What background calls of models took in the last days, by kind of work, user or app",
     input: {
       by: z.enum(["kind", "user", "app"]),
-      days: z.int().min(1).max(90).optional(),
+      days,
       limit: page.limit,
     },
     answer: listOf(
