@@ -123,7 +123,9 @@ async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promis
   const { id, value, text, reason } = parsed;
   const words = await deps.redactor.json({ value, text, reason });
   const evidence = parsed.evidence && (await deps.redactor.json(parsed.evidence));
-  const decision = { ...parsed, ...words, evidence };
+  // An app's users all see the history of its memories: it has no words of one of them.
+  const kept = scope.userId === undefined ? undefined : evidence;
+  const decision = { ...parsed, ...words, evidence: kept };
   const pending = await requirePending(deps.db, scope, decision);
   if (decision.decision === "later") await postponeConsent(deps.db, scope, id);
   else if (decision.decision === "refuse") await refuse(deps, pending.request, decision);

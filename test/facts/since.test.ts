@@ -66,11 +66,11 @@ describe("Since when the value of a slot holds", () => {
       [nurse, ["2026-04-14", "teacher", "2026-05-01"]],
       "teacher (since 14 April 2026, earlier: nurse)",
     ],
-  ])("%s", async (_, said, line) => {
+  ])("Its start %s", async (_, said, line) => {
     expect(await lineAfter(said)).toEqual([`- occupation: ${line}`]);
   });
 
-  it("takes no slot from a value that was said later, and is heard first", async () => {
+  it("A value takes no slot from one that was said later, and is heard first", async () => {
     const teacher: Said = ["2026-04-14", "teacher", "2026-04-01"];
     const [line] = await lineAfter([nurse, teacher, ["2026-04-10", "pilot", null]]);
     expect(line).toContain("occupation: teacher (since ");
