@@ -84,7 +84,12 @@ language plpgsql stable parallel safe rows 1 as $$
           order by p.valid_from desc limit 1
         ) p on true
         -- Its category may have changed since.
-        where (m.id is null or m.category = any (categories)) and case
+        where (m.id is null or m.category = any (categories)) and not (
+          -- A thread has the words of its own episodes.
+          l.event = 'created' and m.kind = 'episode' and exists (
+            select from mnemograph.thread t where t.id = m.thread_ref and t.tenant_id = asked_tenant and t.thread_id = asked_thread
+          )
+        ) and case
           when l.event in ('deleted', 'soft_deleted') then true
           when l.event in ('doubted', 'confirmed') then m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
             and l.memory_id = any (shown_ids) and (l.event = 'doubted' or not exists (

@@ -15,6 +15,7 @@ import { unreadLine } from "./find-recall.js";
 import {
   type Additions,
   type DayOf,
+  type EarlierAdditions,
   ofPart,
   type Recalled,
   type RecalledChanges,
@@ -43,10 +44,13 @@ export function planPrompt(recalled: Recalled) {
     day,
     days,
   };
-  const firstDated = epoch.earlier.find((turn) => turn.day !== null) ?? own;
+  const dated = epoch.earlier.find((turn) => turn.day !== null);
+  const firstDated = dated ?? own;
+  const isOpening = dated ? dated.messageId === epoch.openedBy : epoch.isNew;
   const namedDays = epoch.earlier.flatMap((turn) => turn.day ?? []);
-  // A prompt without memory names no day, and a block with memories names it for its turn.
-  const isUndated = namedDays.length === 0 && countOf(own) + own.omitted === 0;
+  // A prompt of today without memory names no day, and a block with memories names it for its turn.
+  const isOfToday = days.length === 0 && countOf(own) + own.omitted === 0;
+  const isUndated = namedDays.length === 0 && isOfToday;
   const isInBlock = epoch.isNew && hasMemories;
   const isNamed = isUndated || isInBlock || day === namedDays.at(-1);
   const earlier = epoch.earlier.map((turn) =>
@@ -56,7 +60,7 @@ export function planPrompt(recalled: Recalled) {
     /** Stays until the epoch ends. */
     block: { memories: inBlock, day: firstDated.day ?? day },
     /** Of messages before the epoch. */
-    days: isUndated && !isInBlock ? [] : firstDated.days,
+    days: isOpening ? firstDated.days : [],
     /** Whether the block has more than the conversation. */
     hasMemories,
     /** What earlier turns of the epoch added before their users' messages, oldest first. */
@@ -258,9 +262,14 @@ export function memoryBlock(recalled: Recalled): string | null {
   );
 }
 
-function addedSections(turn: Additions, recalled: Recalled): string[] {
+type Added = Additions & { readonly messageId: EarlierAdditions["messageId"] | undefined };
+
+function addedSections(turn: Added, recalled: Recalled): string[] {
   const sections = [...sectionsOf(turn, recalled), ...omittedNotice(turn.omitted)];
-  if (turn.day !== null) sections.push(dayLine(turn.day));
+  // Messages that were shown before without their days stay as they were.
+  const isOpener = turn.messageId === recalled.epoch.openedBy;
+  const leftOn = isOpener ? undefined : turn.days.at(-1)?.[1];
+  if (turn.day !== null) sections.push(dayLine(turn.day, leftOn));
   return sections;
 }
 
@@ -270,7 +279,7 @@ export function printPrompt(recalled: Recalled) {
   const text = printBlock(recalled, sectionsOf(block, recalled), block);
   const { summary, omitted } = recalled;
   const isSummaryAlone = summary && !omitted && !hasMemories;
-  const hasPreface = text !== null && !isSummaryAlone;
+  let hasPreface = text !== null && !isSummaryAlone;
   const additions = new Map<string | undefined, string>();
   const add = (messageId: string | undefined, sections: readonly string[]) =>
     additions.set(messageId, `${opening}${sections.join("\n\n")}${closing}\n\n`);
@@ -278,8 +287,10 @@ export function printPrompt(recalled: Recalled) {
     const sections = addedSections(turn, recalled);
     if (sections.length === 0) continue;
     // Where no block says it, what the first turn adds does; changes stay its first line.
-    if (!hasPreface && additions.size === 0)
+    if (!hasPreface && countOf(turn) + turn.omitted > 0) {
       sections.splice(turn.changes.top.length > 0 ? 1 : 0, 0, memoryPreface);
+      hasPreface = true;
+    }
     add(turn.messageId, sections);
   }
   for (const [messageId, day] of days) add(messageId, [dayLine(day)]);

@@ -96,6 +96,7 @@ async function recalledOf(
   const { epoch, firstSeq, edited, said, ...conversation } = known ?? emptyConversation;
   const talk = messagesShown(conversation, held, summaries);
   const day = dayIn(deps.clock(), timeZone);
+  const days = mode === "passive" ? [] : daysBefore(day, talk, said, timeZone);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
@@ -132,7 +133,7 @@ async function recalledOf(
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
     day,
-    days: daysBefore(day, talk, said, timeZone),
+    days: epoch === null ? days : days.slice(-1),
     timeZone,
   };
 

@@ -146,7 +146,10 @@ export interface Recalled {
   readonly consents: readonly RecalledConsent[];
   /** Today in the user's time zone, as "2026-11-28". */
   readonly day: string;
-  /** Where an epoch begins: the days of the messages before it, unless all are of today. */
+  /**
+   * Until an epoch names a day: those of the messages before, unless all are of today; of an open one
+   * the last, since what was shown stays.
+   */
   readonly days: readonly DayOf[];
   /** The user's, as "Europe/Lisbon". */
   readonly timeZone: string;

@@ -74,6 +74,8 @@ function comparable(text: string): { codes: readonly number[]; places: readonly 
 const isIdeographic = (code = 0) => code >= 0x3001 && code < 0xa000;
 
 const cache = new Map<string, readonly number[]>();
+/** Of the planes with scripts in use: rarer characters could fill it. */
+const maxCached = 0x20000;
 
 function plainCodes(character: string): readonly number[] {
   const code = codePointOf(character);
@@ -81,7 +83,7 @@ function plainCodes(character: string): readonly number[] {
   const cached = cache.get(character);
   if (cached) return cached;
   const plain = Array.from(plainForm(character), codePointOf);
-  if (code < 0x3000) cache.set(character, plain);
+  if (code < maxCached) cache.set(character, plain);
   return plain;
 }
 

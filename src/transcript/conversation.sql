@@ -64,7 +64,7 @@ create or replace function mnemograph.conversation_1(
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
   epoch json, shown_ids uuid[],
-  -- Where this turn opens one: when the user said each message that it shows.
+  -- Where this turn opens one, or is the first that names a day: when the user said each message that it shows.
   said json,
   -- Ids of held messages that say something else than the transcript.
   edited text[]
@@ -257,7 +257,7 @@ create or replace function mnemograph.conversation_1(
         );
       end if;
     end if;
-    if epoch is null then
+    if epoch is null or not jsonb_path_exists((epoch -> 'news')::jsonb, '$[*][1].day') then
       said := array_to_json(array(
         select json_build_array(s.message_id, s.said_at) from (
           select m.seq, m.message_id, m.said_at from mnemograph.message m

@@ -32,7 +32,7 @@ interface OpenEpoch {
 }
 
 export interface Conversation {
-  /** Where an epoch begins, when the user said each message that it shows, in order. */
+  /** Until an epoch names a day: when the user said each message that it shows, in order. */
   readonly said: readonly (readonly [messageId: string, saidAt: string])[];
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;

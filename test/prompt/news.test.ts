@@ -51,6 +51,22 @@ describe("the changes shown to a turn", () => {
     expect(await turn()).toBeNull();
   });
 
+  it("A thread is not told of its own episodes, whose words it has", async () => {
+    const memory = db.memory();
+    const { thread, turn, add, scope } = await upToDate(memory);
+    const other = newAddress();
+    await memory.remember({ ...other, scope, messages: [{ role: "user", content: "I row." }] });
+    for (const [text, { threadId }] of [
+      ["The user wished a good morning.", thread],
+      ["The user rowed.", other],
+    ] as const)
+      await add(text, { kind: "episode", source: { threadId, seqs: [0] } });
+    expect(await turn()).toEqual([
+      "Memory updates:",
+      "- +created: [Knowledge] The user rowed. (imp=3)",
+    ]);
+  });
+
   it("A turn is shown the current text of a memory that was mentioned again", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);

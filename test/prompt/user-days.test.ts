@@ -101,3 +101,38 @@ it.each(["ledger", "every-round"] as const)(
     expect(prompts).toEqual([before, [...before, ...after, "At which hour?"]]);
   },
 );
+
+it("A conversation that had no memory to show names the day on which it goes on, and the one it was left on", async () => {
+  let now = new Date("2026-03-02T10:00:00Z");
+  const memory = db.memory({ clock: () => now, config: { preset: "ledger" } });
+  const { scope, threadId } = newAddress();
+  const said: string[] = [];
+  const say = async (time: string, query: string): Promise<string[]> => {
+    now = new Date(time);
+    const { messages, shown } = await memory.promptFor({ scope, threadId, query });
+    await memory.remember({ scope, threadId, shown, messages: [{ role: "user", content: query }] });
+    const [last] = await memory.threads.shown({ scope, threadId, limit: 1 });
+    const replayed = await memory.threads.replay({ scope, threadId, turn: last?.turn ?? 0 });
+    const prompt = messages.map(({ content }) => `${content}`);
+    expect([replayed.gaps, replayed.messages.map(({ content }) => content)]).toEqual([[], prompt]);
+    // What was shown stays where it was.
+    expect(prompt.slice(0, said.length)).toEqual(said);
+    said.splice(0, said.length, ...prompt);
+    return prompt.flatMap((text) => text.match(/^(?!<|Use).*[.?]$/gm) ?? []);
+  };
+
+  const first = await say("2026-03-02T10:00:00Z", "The dentist is tomorrow at 7.");
+  expect(first).toEqual(["The dentist is tomorrow at 7."]);
+  const next = [
+    ...first,
+    "Today is Wednesday, 4 March 2026.",
+    "Before today, this conversation was last continued on Monday, 2 March 2026.",
+    "I paint.",
+  ];
+  expect(await say("2026-03-04T10:00:00Z", "I paint.")).toEqual(next);
+  expect(await say("2026-03-04T11:00:00Z", "And I sing.")).toEqual([...next, "And I sing."]);
+  expect(await say("2026-03-05T10:00:00Z", "When is the dentist?")).toEqual([
+    ...[...next, "And I sing."],
+    ...["Today is Thursday, 5 March 2026.", "When is the dentist?"],
+  ]);
+});
