@@ -95,7 +95,8 @@ export function endOfPart(text: string, start: number, end: number): number {
     near.findLast(isBetweenTexts) ?? near.findLast(({ before }) => /[,;)\]}>&|/]$/.test(before));
   const ends = [best?.at ?? characterEnd(text, end, start), codePointEnd(text, end)];
   // At least one code point, of a character that is longer than the part.
-  return ends.find((each) => each > start) ?? start + 2;
+  const isPair = (text.codePointAt(start) ?? 0) > 0xffff;
+  return ends.find((each) => each > start) ?? start + (isPair ? 2 : 1);
 }
 
 export function startOfPart(text: string, from: number): number {
