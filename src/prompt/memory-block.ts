@@ -12,6 +12,7 @@ import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 import { fullDay, longDate } from "../text/time-zone.js";
 import type { BlockPart } from "../transcript/shown-turns.js";
 import { unreadLine } from "./find-recall.js";
+import { omittedMessages, omittedNotice } from "./omitted-lines.rule.js";
 import {
   type Additions,
   type DayOf,
@@ -378,15 +379,6 @@ export const frameBytes =
   bytesPerToken *
   readTokens(`${opening}${blockHeading(countedDay)}\n\n${requestFor("memory")}${closing}`).tokens;
 
-function omittedNotice(count: number, isLeast = false): string[] {
-  if (count === 0 && !isLeast) return [];
-  const one = count === 1 && !isLeast;
-  const number = count === 0 ? "Some" : isLeast ? `More than ${count}` : `And ${count}`;
-  return [
-    `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`,
-  ];
-}
-
 type Summary = NonNullable<Recalled["summary"]>;
 
 function summarySection(summary: Summary): string {
@@ -397,12 +389,4 @@ function summarySection(summary: Summary): string {
 
 function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
-}
-
-/** Otherwise an agent takes the first message that it sees for the first one. */
-function omittedMessages({ messages }: NonNullable<Recalled["omitted"]>): string {
-  return (
-    `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
-    "They are kept, and a search of the transcript finds them.]"
-  );
 }
