@@ -50,40 +50,57 @@ function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-function comparable(text: string): { codes: readonly number[]; places: readonly number[] } {
-  const codes: number[] = [];
-  const places: number[] = [];
-  let at = 0;
-  for (const character of text) {
-    for (const code of plainCodes(character)) {
-      const before = codes.at(-1);
-      // Models set spaces between ideographs and other letters, and join lines of ideographs.
-      if (code === space && (before === space || isIdeographic(before))) continue;
-      if (before === space && isIdeographic(code)) {
-        codes.pop();
-        places.pop();
-      }
-      codes.push(code);
-      places.push(at);
+/** As in `text`, without what a quote may differ in, and where each code is. */
+function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
+  let codes = new Uint32Array(text.length + 1);
+  let places = new Uint32Array(text.length + 1);
+  let count = 0;
+  const add = (code: number, at: number) => {
+    const before = count === 0 ? 0 : codes[count - 1];
+    // Models set spaces between ideographs and other letters, and join lines of ideographs.
+    if (code === space && (before === space || isIdeographic(before))) return;
+    if (before === space && isIdeographic(code)) count--;
+    if (count + 1 === codes.length) {
+      codes = grown(codes);
+      places = grown(places);
     }
-    at += character.length;
+    codes[count] = code;
+    places[count++] = at;
+  };
+  for (let at = 0; at < text.length; ) {
+    const code = text.codePointAt(at) as number;
+    const single = isIdeographic(code) ? code : singleCodes[code];
+    if (single) add(single, at);
+    else for (const plain of plainCodes(code)) add(plain, at);
+    at += code > 0xffff ? 2 : 1;
   }
-  return { codes, places: [...places, at] };
+  places[count] = text.length;
+  return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
+}
+
+/** A ligature has several codes. */
+function grown(codes: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(2 * codes.length);
+  larger.set(codes);
+  return larger;
 }
 
 const isIdeographic = (code = 0) => code >= 0x3001 && code < 0xa000;
 
-const cache = new Map<string, readonly number[]>();
-/** Of the planes with scripts in use: rarer characters could fill it. */
+/** Of the planes with scripts in use: rarer characters could fill the caches. */
 const maxCached = 0x20000;
+/** Of characters that have one plain code: 0 for others. */
+const singleCodes = new Uint32Array(maxCached);
+const severalCodes = new Map<number, readonly number[]>();
 
-function plainCodes(character: string): readonly number[] {
-  const code = codePointOf(character);
-  if (isIdeographic(code)) return [code];
-  const cached = cache.get(character);
+function plainCodes(code: number): readonly number[] {
+  const cached = severalCodes.get(code);
   if (cached) return cached;
-  const plain = Array.from(plainForm(character), codePointOf);
-  if (code < maxCached) cache.set(character, plain);
+  const plain = Array.from(plainForm(String.fromCodePoint(code)), codePointOf);
+  if (code < maxCached) {
+    if (plain.length === 1) singleCodes[code] = plain[0] as number;
+    else severalCodes.set(code, plain);
+  }
   return plain;
 }
 
@@ -100,7 +117,7 @@ function plainForm(character: string): string {
 }
 
 /** Knuth–Morris–Pratt: linear. */
-function* occurrences(codes: readonly number[], wanted: readonly number[]): Generator<number> {
+function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
     let length = matched;
