@@ -1,8 +1,9 @@
 import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { ApiProblem, ask, type Call, exchangeToken, keepToken } from "../api.js";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { ApiProblem, ask, type Call } from "../api.js";
 import type { Answer, Method, Path } from "../api-types.js";
 import { useHere } from "../place.js";
+import { SignIn } from "./sign-in.js";
 
 /** What was asked of the API: there, on its way, or failed. */
 export interface Query<Value> {
@@ -106,42 +107,6 @@ export function ErrorNotice({ error, again }: { error: Error; again?: (() => voi
           Try again
         </button>
       )}
-    </div>
-  );
-}
-
-/**
- * Takes a token, or the address that `mnemograph inspect` prints. No form: it is also within
- * forms, which keep their words.
- */
-export function SignIn({ again }: { again?: (() => void) | undefined }) {
-  const field = useRef<HTMLInputElement>(null);
-  const signIn = async () => {
-    const given = field.current?.value.trim() ?? "";
-    if (given === "") return field.current?.focus();
-    const printed = given.match(/#token=([^&\s]+)/)?.[1];
-    if (printed) await exchangeToken(printed).catch(() => {});
-    else keepToken(given);
-    again?.();
-  };
-  return (
-    <div class="sign-in">
-      <label>
-        Bearer token, or the address that mnemograph inspect printed
-        <input
-          ref={field}
-          type="password"
-          autocomplete="off"
-          onKeyDown={(event) => {
-            if (event.key !== "Enter") return;
-            event.preventDefault();
-            void signIn();
-          }}
-        />
-      </label>
-      <button type="button" class="primary" onClick={() => void signIn()}>
-        Go on
-      </button>
     </div>
   );
 }

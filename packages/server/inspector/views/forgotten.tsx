@@ -1,11 +1,9 @@
-import { useState } from "preact/hooks";
-import { ask } from "../api.js";
-import type { Erasure, ForgetRequest, Receipt, Removed } from "../api-types.js";
-import { ChangeButtons } from "../parts/ask-first.js";
+import type { Erasure, ForgetRequest, Receipt } from "../api-types.js";
+import { Counts, totalOf } from "../parts/counts.js";
 import { DownloadButton } from "../parts/do-button.js";
 import { Field, Pages, PlaceForm } from "../parts/filters.js";
-import { Card, NumberTable, Page, Rows } from "../parts/layout.js";
-import { QueryResult, useAnswer, useQuery } from "../parts/query.js";
+import { Card, Page, Rows } from "../parts/layout.js";
+import { QueryResult, useAnswer } from "../parts/query.js";
 import { count, counted, Tag, When } from "../parts/texts.js";
 import { hrefOf, nameOf, useHere } from "../place.js";
 
@@ -159,101 +157,5 @@ function RequestRow(request: ForgetRequest) {
         )}
       </p>
     </li>
-  );
-}
-
-/** What people know of what is kept; its indexes and records are the rest. */
-const rowNames: Readonly<Record<string, string>> = {
-  memory: "memories",
-  thread: "conversations",
-  message: "messages",
-  summary: "summaries",
-  history: "entries of the audit trail",
-  consent_request: "requests for consent",
-  store_item: "items of the store",
-};
-
-type RowCounts = Readonly<Record<string, number>>;
-
-const totalOf = (counts: RowCounts): number =>
-  Object.values(counts).reduce((sum, rows) => sum + rows, 0);
-
-/** How many of each there are. */
-function Counts({ removed }: { removed: RowCounts }) {
-  const total = totalOf(removed);
-  const all = Object.entries(rowNames).map(([table, name]) => [name, removed[table] ?? 0] as const);
-  const rest = total - all.reduce((sum, [, number]) => sum + number, 0);
-  const rows = [...all, ["indexes and other records", rest] as const].filter(
-    ([, number]) => number > 0,
-  );
-  return <NumberTable rows={[...rows, ["together", total]]} />;
-}
-
-/** All that is kept of somebody: as a file, and gone for good. */
-export function ExportAndDelete() {
-  const { owner } = useHere();
-  const name = owner.userId || owner.appId || "me";
-  const [counts, setCounts] = useState(0);
-  const [deleted, setDeleted] = useState<Removed | null>(null);
-  const forget = (dryRun: boolean) => ask("/forget", { method: "post", owner, body: { dryRun } });
-  const left = useQuery(async () => (counts === 0 ? null : forget(true)), [counts]);
-  return (
-    <Page title="Export & delete">
-      <div class="halves">
-        <Card title="Export">
-          <p>Everything that is kept of {name}, as lines of JSON.</p>
-          <DownloadButton
-            does="Download"
-            running="Reading…"
-            path="/export"
-            call={{ owner }}
-            fileName={`${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`}
-            sayOf={({ size }) => `${counted(size, "byte is", "bytes are")} in your downloads.`}
-          />
-        </Card>
-        <Card title="Delete">
-          <p>First count what would go; nothing is deleted by counting.</p>
-          <button type="button" onClick={() => setCounts(counts + 1)}>
-            Count what would go
-          </button>
-          <QueryResult query={left}>
-            {(found) =>
-              found && (
-                <>
-                  <Counts removed={found.removed} />
-                  {found.total > 0 && (
-                    <ChangeButtons
-                      changes={[
-                        {
-                          title: `Delete everything of ${name}?`,
-                          opens: "Delete…",
-                          does: "Delete for good",
-                          danger: true,
-                          reason: false,
-                          typed: name,
-                          about: (
-                            <p>
-                              {counted(found.total, "row goes", "rows go")}, with checkpoints and
-                              audit trail. Nothing brings them back.
-                            </p>
-                          ),
-                          act: async () => setDeleted(await forget(false)),
-                        },
-                      ]}
-                    />
-                  )}
-                </>
-              )
-            }
-          </QueryResult>
-          {deleted && (
-            <p role="status">
-              {deleted.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
-              {counted(deleted.total, "row")}.
-            </p>
-          )}
-        </Card>
-      </div>
-    </Page>
   );
 }

@@ -5,8 +5,9 @@ import { Card, Facts, MemoryLink, Page, Rows, SourceLink, ThreadLink } from "../
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, jsonOf, Tag, titleOf, When, Words } from "../parts/texts.js";
 import { hrefOf, useHere } from "../place.js";
+import { AuditTrail } from "./audit-trail.js";
 import { type SlotValue, SlotValues } from "./memories.js";
-import { AuditTrail, MemoryActions, readHistory } from "./memory-actions.js";
+import { MemoryActions, readHistory } from "./memory-actions.js";
 
 /** Turns that are listed. */
 const maxTurns = 30;

@@ -4,8 +4,8 @@ import { Card, MemoryLink, Page, Rows, Tiles } from "../parts/layout.js";
 import { type Ask, QueryResult, useAnswer, useQuery } from "../parts/query.js";
 import { count, counted, Tag, titleOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, useHere } from "../place.js";
+import { textOfJob } from "./jobs.js";
 import { ThreadRows } from "./threads.js";
-import { textOfJob } from "./waiting.js";
 
 /** Lines of each part. */
 const [maxThreads, maxLearned, maxWaiting] = [6, 6, 3];

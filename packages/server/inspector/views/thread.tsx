@@ -8,7 +8,7 @@ import { maxCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
 import { count, Difference, Tag, titleFrom, When, Words } from "../parts/texts.js";
 import { TurnPanel } from "../parts/turn-panel.js";
 import { hrefOf, type Params, useHere, useThread } from "../place.js";
-import { JobList } from "./waiting.js";
+import { JobList } from "./jobs.js";
 
 /** Messages of a page, and turns before it that say what its first turn had in view. */
 const [pageMessages, pageTurns] = [30, 60];

@@ -1,7 +1,8 @@
 import type { ComponentType } from "preact";
 import { ChangesView } from "./changes.js";
 import { Costs } from "./costs.js";
-import { ExportAndDelete, Forgotten } from "./forgotten.js";
+import { ExportAndDelete } from "./export-and-delete.js";
+import { Forgotten } from "./forgotten.js";
 import { Memories } from "./memories.js";
 import { MemoryDetail } from "./memory-detail.js";
 import { Overview } from "./overview.js";

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import {
-  aligned,
   type CliCommand,
   type MemoryFlags,
   withModel,
@@ -8,6 +7,7 @@ import {
   withScope,
   withSettings,
 } from "./flags.js";
+import { aligned } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 export const callCommand: CliCommand = {

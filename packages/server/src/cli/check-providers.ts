@@ -7,8 +7,9 @@ import {
   withDeadline,
 } from "mnemograph/contract";
 import { bad, type Check, ok } from "./check.js";
-import { type MemoryFlags, WrongUse } from "./flags.js";
+import type { MemoryFlags } from "./flags.js";
 import { loadModels, type Models } from "./open-memory.js";
+import { WrongUse } from "./output.js";
 
 type ProviderFlags = Pick<MemoryFlags, "model" | "embeddings"> & { readonly ask?: true };
 

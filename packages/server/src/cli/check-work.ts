@@ -11,7 +11,7 @@ import {
 } from "mnemograph/contract";
 import sql from "sql-template-tag";
 import { type Check, ok, warn } from "./check.js";
-import { counted } from "./flags.js";
+import { counted } from "./output.js";
 
 /** In the space that a process began to use last. */
 export async function checkVectors(db: Database): Promise<Check> {

@@ -1,16 +1,13 @@
 import type { MigrationStatus } from "mnemograph/contract";
 import {
-  aligned,
   type CliCommand,
-  counted,
   type DatabaseFlags,
   type MemoryFlags,
-  print,
-  WrongUse,
   withDatabase,
   withMemoryFlags,
   withModel,
 } from "./flags.js";
+import { aligned, counted, print, WrongUse } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 export const migrateCommand: CliCommand = {

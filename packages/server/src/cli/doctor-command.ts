@@ -1,14 +1,7 @@
 import type { Check } from "./check.js";
 import type { DoctorFlags } from "./diagnose.js";
-import {
-  aligned,
-  type CliCommand,
-  counted,
-  print,
-  withDatabase,
-  withModel,
-  withSettings,
-} from "./flags.js";
+import { type CliCommand, withDatabase, withModel, withSettings } from "./flags.js";
+import { aligned, counted, print } from "./output.js";
 
 export const doctorCommand: CliCommand = {
   name: "doctor",

@@ -17,8 +17,9 @@ import {
 } from "../cases/case-file.js";
 import { type PlayedCase, playCase } from "../cases/play-case.js";
 import { answeringModel, recordAnswers } from "../cases/recorded-answers.js";
-import { aligned, counted, type MemoryFlags, oneLine, print, readText, WrongUse } from "./flags.js";
+import { type MemoryFlags, readText } from "./flags.js";
 import { loadModels } from "./open-memory.js";
+import { aligned, counted, oneLine, print, WrongUse } from "./output.js";
 
 export interface EvalFlags extends Pick<MemoryFlags, "model" | "embeddings" | "config" | "json"> {
   readonly answers?: string;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
-import { oneLine } from "./flags.js";
+import { oneLine } from "./output.js";
 
 /** 0: help or version; 2: wrong usage; 1: any other error. */
 function exitCodeOf(error: unknown): 0 | 1 | 2 {

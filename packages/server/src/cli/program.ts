@@ -4,7 +4,7 @@ import { callCommand } from "./call-command.js";
 import { migrateCommand, reembedCommand, upkeepCommand } from "./database-commands.js";
 import { doctorCommand } from "./doctor-command.js";
 import { evalCommand } from "./eval-command.js";
-import { oneLine } from "./flags.js";
+import { oneLine } from "./output.js";
 import { searchCommand } from "./search-command.js";
 import { inspectCommand, mcpCommand, serveCommand } from "./serve-commands.js";
 import { exportCommand, forgetCommand, importCommand } from "./transfer-commands.js";

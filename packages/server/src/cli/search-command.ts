@@ -1,14 +1,13 @@
 import { Option } from "commander";
 import type { MemoryHit, TranscriptHit } from "mnemograph";
 import {
-  aligned,
   type CliCommand,
   type MemoryFlags,
-  print,
   wholeNumber,
   withMemoryFlags,
   withScope,
 } from "./flags.js";
+import { aligned, print } from "./output.js";
 import { useScope } from "./use-memory.js";
 
 export const searchCommand: CliCommand = {

@@ -6,12 +6,12 @@ import type { MemoryAppOptions } from "../http/app-options.js";
 import {
   type CliCommand,
   type MemoryFlags,
-  WrongUse,
   wholeNumber,
   withMemoryFlags,
   withModel,
   withScope,
 } from "./flags.js";
+import { WrongUse } from "./output.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 type ServeFlags = MemoryFlags & { host: string; port: number; auth?: string; mcp?: true };

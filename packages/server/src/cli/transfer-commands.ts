@@ -8,18 +8,8 @@ import {
 } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Forgotten, Imported } from "mnemograph";
-import {
-  aligned,
-  type CliCommand,
-  counted,
-  type MemoryFlags,
-  oneLine,
-  print,
-  unreadable,
-  WrongUse,
-  withDatabase,
-  withScope,
-} from "./flags.js";
+import { type CliCommand, type MemoryFlags, unreadable, withDatabase, withScope } from "./flags.js";
+import { aligned, counted, oneLine, print, WrongUse } from "./output.js";
 import { useMemory, useScope } from "./use-memory.js";
 
 export const exportCommand: CliCommand = {

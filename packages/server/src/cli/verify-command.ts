@@ -1,6 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import type { ErasureReceipt } from "mnemograph";
-import { type CliCommand, counted, print, readText, WrongUse } from "./flags.js";
+import { type CliCommand, readText } from "./flags.js";
+import { counted, print, WrongUse } from "./output.js";
 
 interface VerifyFlags {
   readonly publicKey: string;

@@ -1,4 +1,5 @@
 import { appOperations } from "./app-operations.js";
+import { erasureOperations } from "./erasure-operations.js";
 import { consentOperations, memoryOperations } from "./memory-operations.js";
 import type { Operation } from "./operation.js";
 import { serviceOperations } from "./service-operations.js";
@@ -15,6 +16,7 @@ export const operations = {
   ...consentOperations,
   ...serviceOperations,
   ...transferOperations,
+  ...erasureOperations,
 };
 
 export type OperationName = keyof typeof operations;
