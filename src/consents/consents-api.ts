@@ -122,10 +122,10 @@ async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promis
   const { scope, ...parsed } = parseInput(decisionSchema, input, "decision");
   const { id, value, text, reason } = parsed;
   const words = await deps.redactor.json({ value, text, reason });
-  const evidence = parsed.evidence && (await deps.redactor.json(parsed.evidence));
   // An app's users all see the history of its memories: it has no words of one of them.
-  const kept = scope.userId === undefined ? undefined : evidence;
-  const decision = { ...parsed, ...words, evidence: kept };
+  const given = scope.userId === undefined ? undefined : parsed.evidence;
+  const evidence = given && (await deps.redactor.json(given));
+  const decision = { ...parsed, ...words, evidence };
   const pending = await requirePending(deps.db, scope, decision);
   if (decision.decision === "later") await postponeConsent(deps.db, scope, id);
   else if (decision.decision === "refuse") await refuse(deps, pending.request, decision);

@@ -110,6 +110,9 @@ export function createDatabase(
 
 type Place = Omit<Connection, "query"> & { readonly schemaName: string; readonly prepare: boolean };
 
+/** Also where the role's sessions have another level: see `prepareSession`. */
+const begin = { text: "begin isolation level read committed" };
+
 function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Place,
@@ -136,7 +139,7 @@ function statementsOn(
           const statement = statementOf(asked, options);
           if (settings.length === 0) return ask(statement);
           const results = await runInOrder(client, ask, [
-            { text: "begin isolation level read committed" },
+            begin,
             ...settings,
             statement,
             { text: "commit" },
@@ -162,10 +165,7 @@ function statementsOn(
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
         };
         await clients.checkOnce(ask);
-        await runInOrder(client, ask, [
-          { text: "begin isolation level read committed" },
-          ...settings,
-        ]);
+        await runInOrder(client, ask, [begin, ...settings]);
         try {
           const result = await work({ ...connection, query }).catch((error: unknown) => {
             failure = { error };

@@ -239,8 +239,8 @@ function beginning(text: string): string {
 
 /**
  * All memories as one text, also what earlier turns of the epoch were shown or told, without what
- * has been replaced since; null if there are none. For callers that make their prompts themselves (HTTP, `promptFor`) and prompts without a
- * user's message; a turn's prompt is `printPrompt`.
+ * has been replaced since; null if there are none. For callers that make their prompts themselves
+ * (HTTP, `promptFor`) and prompts without a user's message; a turn's prompt is `printPrompt`.
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { changes, epoch } = recalled;

@@ -113,8 +113,8 @@ const latinWord = new RegExp(
 
 /** A piece of the words that are not in `known`, as spelled and plain: "für" is a stop word, "fur" is none. */
 function accentedWords(text: string, known: Set<string>): string {
-  const added = new Map<string, string>();
   if (/^\p{ASCII}*$/u.test(text)) return "";
+  const added = new Map<string, string>();
   for (const [word] of normalForm(text, "NFKC").toLowerCase().matchAll(latinWord)) {
     if (/^[a-z]+$/.test(word) || known.has(word)) continue;
     known.add(word);
